@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Directions of memory copies, as Nsight numbers them (ENUM_CUDA_MEMCPY_OPER).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace nsys {
+
+// "H2D", "D2D", "P2P", … or "unknown(<n>)".
+std::string CopyKindName(int32_t kind);
+
+}  // namespace nsys

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/idle_gaps.h"
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/selection.h"
+
+namespace nsys {
+namespace {
+
+struct Work {
+  int64_t start_ns;
+  int64_t end_ns;
+  int64_t correlation;
+  StringId name;
+  bool is_graph;
+};
+
+// Kernels and graphs of the device inside the window, by lane.
+std::vector<std::vector<Work>> WorkByLane(const Trace& trace, int64_t device,
+                                          const std::optional<Window>& window) {
+  const LanesOnDevice on_device(trace, device);
+  std::vector<std::vector<Work>> by_lane(trace.lanes.size());
+  const auto add = [&](const GpuEvents& events, const auto& name_of, bool is_graph) {
+    for (size_t row = 0; row < events.size(); ++row) {
+      if (!on_device(events.lane[row]) ||
+          !Contains(window, events.start_ns[row], events.end_ns[row]))
+        continue;
+      by_lane[Index(events.lane[row])].push_back({events.start_ns[row], events.end_ns[row],
+                                                  events.correlation[row], name_of(row), is_graph});
+    }
+  };
+  add(trace.kernels, [&](size_t row) { return trace.kernels.short_name[row]; }, false);
+  add(trace.graphs, [](size_t) { return StringId::kNone; }, true);
+  for (auto& work : by_lane) {
+    std::sort(work.begin(), work.end(), [&](const Work& a, const Work& b) {
+      if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+      if (a.correlation != b.correlation) return a.correlation < b.correlation;
+      if (a.end_ns != b.end_ns) return a.end_ns < b.end_ns;
+      return trace.Text(a.name) < trace.Text(b.name);
+    });
+  }
+  return by_lane;
+}
+
+HostActivity ActivityOf(const std::string& api) {
+  const auto holds = [&](const char* part) { return api.find(part) != std::string::npos; };
+  if (holds("Synchronize")) return HostActivity::kSynchronization;
+  if (holds("Memcpy") || holds("Memset")) return HostActivity::kMemoryTransfer;
+  if (holds("LaunchKernel") || holds("LaunchCooperative") || holds("GraphLaunch") ||
+      api.starts_with("cuLaunch")) {
+    return HostActivity::kKernelLaunch;
+  }
+  return HostActivity::kOther;
+}
+
+}  // namespace
+
+StreamActivity FindIdleGaps(const Trace& trace, int64_t device, const std::optional<Window>& window,
+                            int64_t min_gap_ns) {
+  StreamActivity activity;
+  const auto by_lane = WorkByLane(trace, device, window);
+  for (uint32_t lane = 0; lane < by_lane.size(); ++lane) {
+    if (by_lane[lane].empty()) continue;
+    const Work* last =
+        &by_lane[lane].front();  // the work that ends last so far: streams may overlap themselves
+    if (activity.streams == 0) activity.span = {last->start_ns, last->end_ns};
+    for (const Work& next : by_lane[lane]) {
+      if (next.start_ns - last->end_ns > min_gap_ns) {
+        activity.gaps.push_back({.lane = LaneId{lane},
+                                 .start_ns = last->end_ns,
+                                 .end_ns = next.start_ns,
+                                 .before = last->name,
+                                 .after = next.name,
+                                 .before_is_graph = last->is_graph,
+                                 .after_is_graph = next.is_graph,
+                                 .after_correlation = next.correlation});
+      }
+      if (next.end_ns > last->end_ns) last = &next;
+    }
+    activity.span.begin_ns = std::min(activity.span.begin_ns, by_lane[lane].front().start_ns);
+    activity.span.end_ns = std::max(activity.span.end_ns, last->end_ns);
+    ++activity.streams;
+  }
+  std::sort(activity.gaps.begin(), activity.gaps.end(), [&](const IdleGap& a, const IdleGap& b) {
+    if (a.length_ns() != b.length_ns()) return a.length_ns() > b.length_ns();
+    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+    if (a.lane != b.lane) return a.lane < b.lane;  // lanes of one device are ordered by stream
+    return a.after_correlation < b.after_correlation;
+  });
+  return activity;
+}
+
+std::vector<ApiShare> ApiTimeWithin(const Trace& trace, const IdleGap& gap) {
+  const CallTable& calls = trace.calls;
+  const ProcessId process = trace.FindProcess(trace.lanes[Index(gap.lane)].global_pid);
+  std::map<StringId, int64_t> by_name;
+  for (size_t call = 0; call < calls.size() && calls.start_ns[call] < gap.end_ns; ++call) {
+    const int64_t inside =
+        ClippedLength({calls.start_ns[call], calls.end_ns[call]}, gap.start_ns, gap.end_ns);
+    if (inside == 0) continue;
+    const ProcessId caller = trace.ProcessOf(calls.thread[call]);
+    if (process != ProcessId::kNone && caller != ProcessId::kNone && caller != process) continue;
+    by_name[calls.name[call]] += inside;
+  }
+  std::vector<ApiShare> shares;
+  for (const auto& [name, ns] : by_name) {
+    shares.push_back({name == StringId::kNone ? "(no name)" : std::string(trace.Text(name)), ns});
+  }
+  std::sort(shares.begin(), shares.end(), [](const ApiShare& a, const ApiShare& b) {
+    return a.ns != b.ns ? a.ns > b.ns : a.name < b.name;
+  });
+  return shares;
+}
+
+HostActivity DominantActivity(const std::vector<ApiShare>& shares) {
+  if (shares.empty()) return HostActivity::kNoCalls;
+  std::array<int64_t, 4> ns{};
+  for (const ApiShare& share : shares) ns[static_cast<size_t>(ActivityOf(share.name))] += share.ns;
+  return static_cast<HostActivity>(std::max_element(ns.begin(), ns.end()) - ns.begin());
+}
+
+}  // namespace nsys

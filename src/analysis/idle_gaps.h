@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Idle gaps of the streams of a device, and what the host did meanwhile.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/window.h"
+#include "trace/trace.h"
+
+namespace nsys {
+
+// One stretch in which a stream had nothing to run: from the largest end so far to the next start.
+struct IdleGap {
+  LaneId lane{};
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  StringId before{};  // kernel that ended last, and kernel that starts next; kNone for a CUDA graph
+  StringId after{};
+  bool before_is_graph = false;
+  bool after_is_graph = false;
+  int64_t after_correlation = 0;
+  int64_t length_ns() const { return end_ns - start_ns; }
+};
+
+struct StreamActivity {
+  std::vector<IdleGap>
+      gaps;  // longer than the threshold; longest first, then by start, stream, correlation id
+  size_t streams = 0;  // streams with work
+  Span span;           // first start to last end of their kernels and graphs
+};
+
+// Gaps of more than `min_gap_ns` on each stream of `device`, between kernels and whole-traced CUDA
+// graphs that lie inside the window. Needs kTime, kLane, kCorrelation, kName of kernels and kTime,
+// kLane, kCorrelation of graphs.
+StreamActivity FindIdleGaps(const Trace& trace, int64_t device, const std::optional<Window>& window,
+                            int64_t min_gap_ns);
+
+// API time within a gap by function, each call cut to the gap; only calls of the stream's process
+// where it is known. Longest first, then by name.
+struct ApiShare {
+  std::string name;
+  int64_t ns = 0;
+};
+std::vector<ApiShare> ApiTimeWithin(const Trace& trace, const IdleGap& gap);
+
+enum class HostActivity { kSynchronization, kMemoryTransfer, kKernelLaunch, kOther, kNoCalls };
+
+// What the host mostly did: the kind with the most API time; ties go to the first of the
+// enumeration.
+HostActivity DominantActivity(const std::vector<ApiShare>& shares);
+
+}  // namespace nsys

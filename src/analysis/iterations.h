@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Iterations of a training or serving loop, found on one device: by NVTX ranges whose text holds a
+// marker, or, where no range does, by pauses between kernels. One definition and one numbering for
+// every skill and for --iteration.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/window.h"
+#include "base/result.h"
+#include "trace/tables.h"
+#include "trace/trace.h"
+
+namespace nsys {
+
+struct Iteration {
+  std::string text;          // of the marker range, or heuristic_step_<n>
+  bool heuristic = false;    // bounded by pauses, not by marker ranges
+  int64_t gpu_start_ns = 0;  // first start and last end of its kernels
+  int64_t gpu_end_ns = 0;
+  int64_t kernel_ns = 0;  // sum of kernel durations, communication included
+  int64_t kernels = 0;
+  int64_t communication_kernels = 0;
+  bool real = true;  // at least a tenth of the kernel time of the busiest iteration
+};
+
+struct IterationQuery {
+  int64_t device = 0;
+  std::string marker;            // literal, letters compared without case; not empty
+  std::optional<Window> window;  // marker ranges that do not intersect it are left out
+};
+
+// What DetectIterations reads.
+Reads IterationReads();
+
+// The iterations in the order of time; the position in the list is the number of the iteration.
+//
+// The primary thread is the one that launched most kernels on the device (ties: the smaller
+// globalTid). Windows are its outermost marker ranges, or, when there is none, the stretches
+// between pauses of more than 2 ms on the device. An iteration's kernels are those on the device
+// that any thread of the primary thread's process launched within the window: autograd and data
+// threads launch work too. Windows without kernels give no iteration.
+std::vector<Iteration> DetectIterations(const Trace& trace, const IterationQuery& query);
+
+}  // namespace nsys

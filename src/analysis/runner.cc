@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/runner.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/core.h>
+
+#include "base/text.h"
+
+namespace nsys {
+namespace {
+
+constexpr std::string_view kCaptureAdvice =
+    "Capture again with CUDA tracing on (nsys profile --trace=cuda,nvtx …).";
+
+std::string_view AdviceFor(TableId table) {
+  switch (table) {
+    case TableId::kNvtx:
+      return "Capture again with NVTX ranges: nsys profile --trace=cuda,nvtx …";
+    case TableId::kStringIds:
+      return "The export is incomplete: export all tables again with nsys export.";
+    default:
+      return kCaptureAdvice;
+  }
+}
+
+List TextList(const std::vector<std::string>& texts) { return List(texts.begin(), texts.end()); }
+
+// Adds what else might help: GPU tables under names that we do not know.
+void AddUnknownTables(const Trace& trace, Object& details) {
+  if (!trace.schema.unknown_gpu_tables.empty()) {
+    details.Set("unknown_gpu_tables", TextList(trace.schema.unknown_gpu_tables));
+  }
+}
+
+Rows AbstainForTables(const Trace& trace, const std::vector<TableId>& tables,
+                      std::string_view joiner) {
+  std::vector<std::string> names;
+  for (const TableId table : tables) names.emplace_back(CanonicalName(table));
+  Object details{{"missing_tables", TextList(names)}};
+  AddUnknownTables(trace, details);
+  std::string reason = fmt::format("This capture has no {} table.", Join(names, joiner));
+  const bool only_graphs =
+      tables.front() == TableId::kKernel && trace.schema.Has(TableId::kGraphTrace);
+  reason += only_graphs ? " CUDA graphs were traced as a whole; capture with "
+                          "--cuda-graph-trace=node to see kernels."
+                        : fmt::format(" {}", AdviceFor(tables.front()));
+  if (!trace.schema.unknown_gpu_tables.empty()) {
+    reason += fmt::format(" Tables that look like GPU work under names not known here: {}.",
+                          Join(trace.schema.unknown_gpu_tables, ", "));
+  }
+  return Rows::Abstain(std::move(reason), std::move(details));
+}
+
+std::optional<Rows> AbstainForMissingColumns(const Skill& skill, const Trace& trace) {
+  Object missing;
+  std::vector<std::string> words;
+  for (const TableId table : skill.needs) {
+    const SourceTable* source = trace.schema.Find(table);
+    if (source == nullptr) continue;
+    std::vector<std::string> columns;
+    for (unsigned c = 0; c <= static_cast<unsigned>(Column::kKind); ++c) {
+      const auto column = static_cast<Column>(c);
+      if (!skill.reads.Of(table).Has(column)) continue;
+      const auto lacking = MissingSources(*source, table, column);
+      columns.insert(columns.end(), lacking.begin(), lacking.end());
+    }
+    if (columns.empty()) continue;
+    std::sort(columns.begin(), columns.end());
+    missing.Set(CanonicalName(table), TextList(columns));
+    words.push_back(fmt::format("{}.{}", source->name, Join(columns, ", ")));
+  }
+  if (missing.empty()) return std::nullopt;
+  return Rows::Abstain(
+      fmt::format("This export lacks columns that the answer rests on: {}.", Join(words, "; ")),
+      Object{{"missing_columns", std::move(missing)}});
+}
+
+std::optional<Rows> AbstainForMissingTables(const Skill& skill, const Trace& trace) {
+  std::vector<TableId> absent;
+  std::copy_if(skill.needs.begin(), skill.needs.end(), std::back_inserter(absent),
+               [&](TableId table) { return !trace.schema.Has(table); });
+  if (!absent.empty()) return AbstainForTables(trace, absent, " and no ");
+  const auto has = [&](TableId table) { return trace.schema.Has(table); };
+  const auto& any = skill.needs_one_of;
+  if (!any.empty() && std::none_of(any.begin(), any.end(), has))
+    return AbstainForTables(trace, any, " and no ");
+  return std::nullopt;
+}
+
+std::optional<Rows> AbstainForNoKernels(const Skill& skill, const Trace& trace) {
+  const bool needs_kernels =
+      std::find(skill.needs.begin(), skill.needs.end(), TableId::kKernel) != skill.needs.end();
+  if (!needs_kernels || trace.kernels.size() > 0) return std::nullopt;
+  Object details{{"empty_tables", List{std::string(CanonicalName(TableId::kKernel))}}};
+  AddUnknownTables(trace, details);
+  return Rows::Abstain(
+      fmt::format("There are no GPU kernels in this capture: its kernel table is empty. {}",
+                  kCaptureAdvice),
+      std::move(details));
+}
+
+// Device number → number of kernels, for all devices that the capture knows.
+std::map<int64_t, int64_t> KernelCounts(const Trace& trace) {
+  std::vector<int64_t> by_lane(trace.lanes.size(), 0);
+  for (const LaneId lane : trace.kernels.lane) ++by_lane[Index(lane)];
+  std::map<int64_t, int64_t> counts;
+  for (const int64_t device : trace.device_inventory) counts.emplace(device, 0);
+  for (size_t lane = 0; lane < by_lane.size(); ++lane) {
+    if (by_lane[lane] > 0 && trace.lanes[lane].device)
+      counts[*trace.lanes[lane].device] += by_lane[lane];
+  }
+  return counts;
+}
+
+std::string DeviceHint(int64_t device, const std::map<int64_t, int64_t>& counts) {
+  std::vector<std::string> known;
+  std::vector<std::string> options;
+  for (const auto& [id, count] : counts) {
+    known.push_back(std::to_string(id));
+    if (count > 0) options.push_back(fmt::format("-p device={}", id));
+  }
+  if (options.empty()) return fmt::format("no kernel ran on device {}, nor on any other", device);
+  return fmt::format("no kernel ran on device {}; devices of this capture: {}; try {}", device,
+                     Join(known, ", "), Join(options, " or "));
+}
+
+}  // namespace
+
+Reads ReadsFor(const Skill& skill, bool has_window) {
+  Reads reads = skill.reads;
+  const bool needs_kernels =
+      std::find(skill.needs.begin(), skill.needs.end(), TableId::kKernel) != skill.needs.end();
+  if (has_window || needs_kernels) reads.Add(TableId::kKernel, {Column::kTime});
+  if (skill.FindParam("device") != nullptr)
+    reads.Add(TableId::kKernel, {Column::kTime, Column::kLane});
+  return reads;
+}
+
+Status CheckWindow(const Trace& trace, const Window& window) {
+  if (trace.kernels.size() == 0) return {};
+  const int64_t first = trace.kernels.start_ns.front();
+  const int64_t last = *std::max_element(trace.kernels.end_ns.begin(), trace.kernels.end_ns.end());
+  if (window.begin_ns < last && window.end_ns > first) return {};
+  const auto seconds = [](int64_t ns) { return static_cast<double>(ns) / 1e9; };
+  const bool open = window.end_ns == std::numeric_limits<int64_t>::max();
+  return Error{.code = ErrorCode::kTrimOutOfRange,
+               .message = fmt::format("--trim {:.3f} {} selects no part of this capture, whose "
+                                      "kernels run from {:.3f} s to {:.3f} s",
+                                      seconds(window.begin_ns),
+                                      open ? "inf" : fmt::format("{:.3f}", seconds(window.end_ns)),
+                                      seconds(first), seconds(last)),
+               .hint = "give START and END in seconds on the capture's clock, within that span"};
+}
+
+Object AvailableDevices(const Trace& trace) {
+  Object devices;
+  for (const auto& [device, count] : KernelCounts(trace))
+    devices.Set(std::to_string(device), count);
+  return devices;
+}
+
+Rows NoKernelsProblem(const Query& query, int64_t device) {
+  const auto counts = KernelCounts(query.trace);
+  const bool elsewhere_in_time =
+      counts.contains(device) && counts.at(device) > 0 && query.window.has_value();
+  Object row{{"error", "no kernels found"}, {"requested_device", device}};
+  if (query.window)
+    row.Set("requested_trim_ns", List{query.window->begin_ns, query.window->end_ns});
+  row.Set("available_devices", AvailableDevices(query.trace));
+  row.Set("hint",
+          elsewhere_in_time
+              ? fmt::format(
+                    "device {} has {} kernels, none of them wholly inside the window; widen --trim",
+                    device, counts.at(device))
+              : DeviceHint(device, counts));
+  return Rows::Problem(std::move(row));
+}
+
+Result<Rows> RunSkill(const Skill& skill, const Query& query) {
+  const Trace& trace = query.trace;
+  if (auto rows = AbstainForMissingTables(skill, trace)) return *std::move(rows);
+  if (auto rows = AbstainForMissingColumns(skill, trace)) return *std::move(rows);
+  if (auto rows = AbstainForNoKernels(skill, trace)) return *std::move(rows);
+  if (skill.FindParam("device") != nullptr && trace.kernels.size() > 0) {
+    const int64_t device = query.params.Int("device");
+    const auto counts = KernelCounts(trace);
+    if (!counts.empty() && !counts.contains(device)) {
+      Query anytime{.trace = trace, .params = query.params, .window = std::nullopt};
+      return NoKernelsProblem(anytime, device);
+    }
+  }
+  return skill.run(query);
+}
+
+}  // namespace nsys

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/skill.h"
+
+#include <algorithm>
+
+#include "base/number.h"
+
+namespace nsys {
+
+std::string_view CategoryName(Category category) {
+  switch (category) {
+    case Category::kKernels:
+      return "kernels";
+    case Category::kMemory:
+      return "memory";
+    case Category::kCommunication:
+      return "communication";
+    case Category::kNvtx:
+      return "nvtx";
+    case Category::kUtilization:
+      return "utilization";
+    case Category::kUtility:
+      return "utility";
+  }
+  return "";
+}
+
+std::string_view ParamTypeName(ParamType type) {
+  switch (type) {
+    case ParamType::kInt:
+      return "int";
+    case ParamType::kFloat:
+      return "float";
+    case ParamType::kBool:
+      return "bool";
+    case ParamType::kText:
+      return "str";
+  }
+  return "";
+}
+
+Param Param::Int(std::string name, int64_t default_value, std::string doc) {
+  return {.name = std::move(name),
+          .type = ParamType::kInt,
+          .doc = std::move(doc),
+          .default_value = default_value};
+}
+
+Param Param::Count(std::string name, int64_t default_value, std::string doc) {
+  Param param = Int(std::move(name), default_value, std::move(doc));
+  param.minimum = 0;
+  return param;
+}
+
+Param Param::Text(std::string name, std::string default_value, std::string doc) {
+  return {.name = std::move(name),
+          .type = ParamType::kText,
+          .doc = std::move(doc),
+          .default_value = std::move(default_value)};
+}
+
+Param Param::NonEmptyText(std::string name, std::string default_value, std::string doc) {
+  Param param = Text(std::move(name), std::move(default_value), std::move(doc));
+  param.refuses_empty = true;
+  return param;
+}
+
+Param Param::Device() { return Int("device", 0, "GPU device id, as the process numbered it"); }
+
+std::function<std::string(const Object& row)> DurationCell(std::string key) {
+  return [key = std::move(key)](const Object& row) {
+    const int64_t* ns = row.Find(key)->AsInt();
+    return ns != nullptr ? FormatDuration(*ns) : std::string("-");
+  };
+}
+
+Rows Rows::Abstain(std::string reason, Object details) {
+  Rows rows;
+  rows.abstention = Abstention{.reason = std::move(reason), .details = std::move(details)};
+  return rows;
+}
+
+Rows Rows::Problem(Object row) {
+  Rows rows;
+  rows.problem = std::move(row);
+  return rows;
+}
+
+const Param* Skill::FindParam(std::string_view param_name) const {
+  const auto at = std::find_if(params.begin(), params.end(),
+                               [&](const Param& p) { return p.name == param_name; });
+  return at == params.end() ? nullptr : &*at;
+}
+
+}  // namespace nsys

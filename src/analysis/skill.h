@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// What a skill is: one question about a capture, declared as one constant. The command line, JSON,
+// help and documentation all read the same declaration; nothing about a skill is written twice.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/window.h"
+#include "base/result.h"
+#include "base/value.h"
+#include "trace/trace.h"
+
+namespace nsys {
+
+enum class Category { kKernels, kMemory, kCommunication, kNvtx, kUtilization, kUtility };
+std::string_view CategoryName(Category category);
+
+// ---- parameters
+
+enum class ParamType { kInt, kFloat, kBool, kText };
+std::string_view ParamTypeName(ParamType type);
+
+struct Param {
+  std::string name;
+  ParamType type = ParamType::kText;
+  std::string doc;
+  Value default_value = {};  // null: no default
+  bool required = false;
+  std::optional<int64_t> minimum = {};  // of an int
+  bool refuses_empty = false;           // of a text
+
+  static Param Int(std::string name, int64_t default_value, std::string doc);
+  static Param Count(std::string name, int64_t default_value,
+                     std::string doc);  // an int of at least 0
+  static Param Text(std::string name, std::string default_value, std::string doc);
+  static Param NonEmptyText(std::string name, std::string default_value, std::string doc);
+  static Param Device();  // "device", default 0: answered only when the capture knows the device
+};
+
+// Parameter values by name, checked and complete.
+class Params {
+ public:
+  void Set(std::string name, Value value) { values_[std::move(name)] = std::move(value); }
+  bool Has(const std::string& name) const { return values_.contains(name); }
+  int64_t Int(const std::string& name) const { return *values_.at(name).AsInt(); }
+  const std::string& Text(const std::string& name) const { return *values_.at(name).AsText(); }
+
+ private:
+  std::map<std::string, Value> values_;
+};
+
+// ---- columns
+
+enum class Unit { kText, kCount, kId, kMs, kUs, kMb, kKb, kGbps, kPct, kFlag, kTimeNs, kNested };
+
+// One key of a row: how JSON names it and what it means, and how the text table shows it.
+struct ColumnSpec {
+  std::string_view key;
+  Unit unit = Unit::kText;
+  std::string_view doc;
+  std::string_view header = {};  // of the text table; empty: not shown there
+  std::function<std::string(const Object& row)> render =
+      nullptr;  // text of the cell, where the unit does not tell
+};
+
+// Text of a cell from another key of the row, which holds nanoseconds: "31.12 ms", "2.30 us".
+std::function<std::string(const Object& row)> DurationCell(std::string key);
+
+// ---- results
+
+// The capture cannot answer, and why. Not an error, and not an empty answer.
+struct Abstention {
+  std::string reason;
+  Object details = {};  // e.g. missing_tables
+};
+
+struct Rows {
+  std::vector<Object> rows;        // data rows, in their total order
+  std::vector<Object> extra_rows;  // rows about the data (_summary, _metadata), printed after them
+  std::vector<std::string> notes;  // sentences for the text form: totals, caveats, what to do next
+  std::optional<Abstention> abstention;
+  std::optional<Object>
+      problem;  // a row with the key `error`: the arguments fit no part of the capture
+
+  static Rows Abstain(std::string reason, Object details = {});
+  static Rows Problem(Object row);  // `row` begins with the key "error"
+};
+
+// ---- the skill
+
+struct Query {
+  const Trace& trace;
+  const Params& params;
+  std::optional<Window> window;
+};
+
+struct Skill {
+  std::string_view name;  // equals the stem of its file
+  Category category = Category::kKernels;
+  std::string_view title;
+  std::string_view doc;
+  std::vector<TableId> needs = {};         // any of them absent: abstain
+  std::vector<TableId> needs_one_of = {};  // all of them absent: abstain
+  Reads reads = {};                        // what to load; absent tables are no obstacle here
+  std::vector<Param> params = {};
+  WindowRule window_rule = WindowRule::kContain;
+  std::vector<ColumnSpec> columns = {};
+  std::string_view empty_text = "no results";  // what the text form says when nothing was found
+  std::function<Result<Rows>(const Query&)> run = nullptr;
+
+  const Param* FindParam(std::string_view param_name) const;
+};
+
+}  // namespace nsys

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Writing results where they belong: to standard output, or to a file that appears whole or not at
+// all.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace nsys {
+
+// Writes `text` to standard output and flushes it. A closed pipe ends the process quietly with
+// status 141, as a shell reports it; any other failure is an error.
+Status WriteStdout(std::string_view text);
+
+// Writes `text` to `path` through a temporary name in the same folder, flushed to disk and renamed,
+// so that readers see the old file or the new one. Missing folders are an error, not created.
+Status WriteFileAtomically(const std::string& path, std::string_view text);
+
+}  // namespace nsys

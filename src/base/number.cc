@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "base/number.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/core.h>
+
+namespace nsys {
+namespace {
+
+double PowerOfTen(int exponent) {
+  static constexpr std::array<double, 10> kPowers = {1,   1e1, 1e2, 1e3, 1e4,
+                                                     1e5, 1e6, 1e7, 1e8, 1e9};
+  return kPowers[static_cast<size_t>(exponent)];
+}
+
+}  // namespace
+
+double RoundHalfAway(double value, int decimals) {
+  const double scale = PowerOfTen(decimals);
+  const double scaled = value * scale;
+  return std::isfinite(scaled) ? std::round(scaled) / scale : value;
+}
+
+double RoundHalfEven(double value, int decimals) {
+  if (!std::isfinite(value)) return value;
+  // The decimal printer rounds the exact binary value, which is what "correctly rounded" means.
+  std::array<char, 400> text;
+  const auto printed = std::to_chars(text.data(), text.data() + text.size(), value,
+                                     std::chars_format::fixed, decimals);
+  double rounded = value;
+  std::from_chars(text.data(), printed.ptr, rounded);
+  return rounded == 0 ? 0.0 : rounded;
+}
+
+double Round(double value, int decimals, Rounding rounding) {
+  return rounding == Rounding::kHalfAway ? RoundHalfAway(value, decimals)
+                                         : RoundHalfEven(value, decimals);
+}
+
+double NsToMs(int64_t ns, int decimals, Rounding rounding) {
+  return Round(static_cast<double>(ns) / 1e6, decimals, rounding);
+}
+
+double NsToUs(int64_t ns, int decimals, Rounding rounding) {
+  return Round(static_cast<double>(ns) / 1e3, decimals, rounding);
+}
+
+double BytesToMb(int64_t bytes, int decimals, Rounding rounding) {
+  return Round(static_cast<double>(bytes) / 1e6, decimals, rounding);
+}
+
+std::string FormatDouble(double value) {
+  std::array<char, 32> buffer;
+  const double magnitude = std::fabs(value);
+  const bool fixed = magnitude == 0 || (magnitude >= 1e-4 && magnitude < 1e16);
+  const auto format = fixed ? std::chars_format::fixed : std::chars_format::scientific;
+  const auto printed = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, format);
+  std::string text(buffer.data(), printed.ptr);
+  if (fixed && text.find('.') == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string FormatCount(int64_t value) {
+  std::string digits = std::to_string(value);
+  const size_t sign = value < 0 ? 1 : 0;
+  for (size_t i = digits.size(); i > sign + 3;) {
+    i -= 3;
+    digits.insert(i, ",");
+  }
+  return digits;
+}
+
+std::string FormatDuration(int64_t ns) {
+  const double magnitude = std::fabs(static_cast<double>(ns));
+  if (magnitude < 1e3) return std::to_string(ns) + " ns";
+  if (magnitude < 1e6) return fmt::format("{:.2f} us", static_cast<double>(ns) / 1e3);
+  if (magnitude < 1e9) return fmt::format("{:.2f} ms", static_cast<double>(ns) / 1e6);
+  return fmt::format("{:.2f} s", static_cast<double>(ns) / 1e9);
+}
+
+std::optional<int64_t> ParseInt(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  int64_t value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<double> ParseFiniteDouble(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace nsys

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Rounding and printing of numbers. Two roundings exist because users compare our output with the
+// reference's: figures that it computes in SQL round half away from zero after scaling, the others
+// round the exact double to nearest, ties to even. They differ only on ties in the last digit.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace nsys {
+
+enum class Rounding { kHalfAway, kHalfEven };
+
+// `value` rounded to `decimals` places (0..9).
+double RoundHalfAway(double value, int decimals);
+double RoundHalfEven(double value, int decimals);
+double Round(double value, int decimals, Rounding rounding);
+
+// Nanoseconds as rounded milliseconds or microseconds; bytes as rounded megabytes (10^6).
+double NsToMs(int64_t ns, int decimals, Rounding rounding = Rounding::kHalfEven);
+double NsToUs(int64_t ns, int decimals, Rounding rounding = Rounding::kHalfEven);
+double BytesToMb(int64_t bytes, int decimals, Rounding rounding = Rounding::kHalfEven);
+
+// The shortest decimal text that reads back as `value`, always with a decimal point or an exponent
+// (0.0, 3e-06, 1e+20). `value` must be finite.
+std::string FormatDouble(double value);
+
+// `value` with thousands separators: 1234567 -> "1,234,567".
+std::string FormatCount(int64_t value);
+
+// `ns` in the unit that reads best, always two decimals: "12 ns", "2.30 us", "31.12 ms", "1.25 s".
+std::string FormatDuration(int64_t ns);
+
+// The whole of `text` as a base-10 integer, or nothing. Values out of range give nothing.
+std::optional<int64_t> ParseInt(std::string_view text);
+
+// The whole of `text` as a finite decimal number, or nothing.
+std::optional<double> ParseFiniteDouble(std::string_view text);
+
+}  // namespace nsys

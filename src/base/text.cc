@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "base/text.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace nsys {
+namespace {
+
+char LowerByte(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// Length of the valid UTF-8 sequence at the front of `bytes`, 0 when there is none.
+size_t SequenceLength(std::string_view bytes) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(bytes[i]); };
+  const uint8_t lead = byte(0);
+  if (lead < 0x80) return 1;
+  const size_t length = lead >= 0xF0 && lead <= 0xF4  ? 4
+                        : lead >= 0xE0 && lead < 0xF0 ? 3
+                        : lead >= 0xC2 && lead < 0xE0 ? 2
+                                                      : 0;
+  if (length == 0 || bytes.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  const uint8_t second = byte(1);
+  const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
+  const bool surrogate = lead == 0xED && second >= 0xA0;
+  const bool beyond = lead == 0xF4 && second >= 0x90;
+  return overlong || surrogate || beyond ? 0 : length;
+}
+
+size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string LowerAscii(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), LowerByte);
+  return lower;
+}
+
+bool ContainsIgnoreCase(std::string_view text, std::string_view needle) {
+  const auto equal = [](char a, char b) { return LowerByte(a) == LowerByte(b); };
+  return std::search(text.begin(), text.end(), needle.begin(), needle.end(), equal) != text.end() ||
+         needle.empty();
+}
+
+bool IsValidUtf8(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const size_t length = SequenceLength(bytes);
+    if (length == 0) return false;
+    bytes.remove_prefix(length);
+  }
+  return true;
+}
+
+std::string ToValidUtf8(std::string_view bytes) {
+  std::string out;
+  out.reserve(bytes.size());
+  while (!bytes.empty()) {
+    const size_t length = SequenceLength(bytes);
+    if (length == 0) {
+      out += "\xEF\xBF\xBD";
+      bytes.remove_prefix(1);
+      continue;
+    }
+    out += bytes.substr(0, length);
+    bytes.remove_prefix(length);
+  }
+  return out;
+}
+
+std::string Printable(std::string_view text) {
+  std::string out = ToValidUtf8(text);
+  for (size_t i = 0; i < out.size(); ++i) {
+    const auto byte = static_cast<uint8_t>(out[i]);
+    if (byte < 0x20 || byte == 0x7F) out[i] = ' ';
+    // U+0080..U+009F are control characters too; some terminals obey them.
+    if (byte == 0xC2 && i + 1 < out.size() && static_cast<uint8_t>(out[i + 1]) < 0xA0) {
+      out.replace(i, 2, " ");
+    }
+  }
+  return out;
+}
+
+size_t DisplayWidth(std::string_view text) {
+  return static_cast<size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; }));
+}
+
+std::string CutMiddle(std::string_view text, size_t width) {
+  const size_t length = DisplayWidth(text);
+  if (length <= width || width < 3) return std::string(text);
+  const size_t head = width / 2;
+  const size_t tail = width - head - 1;
+  std::string out;
+  size_t column = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool starts = (static_cast<uint8_t>(text[i]) & 0xC0) != 0x80;
+    if (starts) ++column;  // 1-based column of the code point at hand
+    if (starts && column == head + 1) out += "…";
+    if (column <= head || column > length - tail) out += text[i];
+  }
+  return out;
+}
+
+std::optional<std::string> NearestName(std::string_view word,
+                                       std::span<const std::string> candidates) {
+  std::optional<std::string> best;
+  size_t best_distance = 3;
+  for (const std::string& candidate : candidates) {
+    const size_t distance = EditDistance(LowerAscii(word), LowerAscii(candidate));
+    if (distance < best_distance && distance * 2 < std::max<size_t>(word.size(), 2)) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  if (best || word.size() < 2) return best;
+  for (const std::string& candidate : candidates) {
+    if (!candidate.starts_with(word)) continue;
+    if (best) return std::nullopt;  // two candidates begin with it: no guess
+    best = candidate;
+  }
+  return best;
+}
+
+std::string Join(std::span<const std::string> parts, std::string_view separator) {
+  std::string out;
+  for (const std::string& part : parts) {
+    if (!out.empty()) out += separator;
+    out += part;
+  }
+  return out;
+}
+
+}  // namespace nsys

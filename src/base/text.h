@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Words about text: case, search, UTF-8, the nearest of several names. ASCII rules throughout,
+// because the texts of a capture come in no declared language.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nsys {
+
+// `text` with A-Z made lower case; other bytes untouched.
+std::string LowerAscii(std::string_view text);
+
+// Whether `needle` occurs in `text`, letters A-Z compared without case. An empty needle occurs
+// everywhere.
+bool ContainsIgnoreCase(std::string_view text, std::string_view needle);
+
+// `bytes` as valid UTF-8: every byte that belongs to no valid sequence becomes U+FFFD.
+std::string ToValidUtf8(std::string_view bytes);
+
+// Whether `bytes` is valid UTF-8 (no overlong forms, no surrogates, nothing above U+10FFFF).
+bool IsValidUtf8(std::string_view bytes);
+
+// `text` for a terminal: control characters (newline and escape among them) become a blank,
+// so that a name from a capture can neither break a table nor talk to the terminal.
+std::string Printable(std::string_view text);
+
+// `text` in at most `width` columns, cut in the middle with `…`; code points count as one column.
+std::string CutMiddle(std::string_view text, size_t width);
+
+// Number of code points of valid UTF-8.
+size_t DisplayWidth(std::string_view text);
+
+// The candidate that `word` most likely stands for: the nearest by edit distance (at most 2, and
+// less than half of the word), else the only one that begins with it. Ties go to the first.
+std::optional<std::string> NearestName(std::string_view word,
+                                       std::span<const std::string> candidates);
+
+// Parts joined with `separator`.
+std::string Join(std::span<const std::string> parts, std::string_view separator);
+
+}  // namespace nsys

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// Value: what a cell of a result holds. An ordered tree of null, boolean, integer, real, text, list
+// and object; the order of an object's keys is part of the result, since it is printed.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace nsys {
+
+class Value;
+using List = std::vector<Value>;
+
+// Keys in declared order; Set appends, or replaces the value of a key that is there.
+class Object {
+ public:
+  using Entry = std::pair<std::string, Value>;
+
+  Object();
+  Object(std::initializer_list<Entry> entries);
+  Object(const Object&);
+  Object(Object&&) noexcept;
+  Object& operator=(const Object&);
+  Object& operator=(Object&&) noexcept;
+  ~Object();
+
+  void Set(std::string_view key, Value value);
+  // The value of `key`, or null when the object has none. Valid until the object changes.
+  const Value* Find(std::string_view key) const;
+  const std::vector<Entry>& entries() const;
+  bool empty() const;
+
+ private:
+  std::vector<Entry> entries_;
+};
+
+class Value {
+ public:
+  Value() = default;                   // null
+  Value(std::nullptr_t) {}             // NOLINT: implicit on purpose, like all below
+  Value(bool value) : data_(value) {}  // NOLINT
+  Value(int value) : data_(static_cast<int64_t>(value)) {}      // NOLINT
+  Value(int64_t value) : data_(value) {}                        // NOLINT
+  Value(size_t value) : data_(static_cast<int64_t>(value)) {}   // NOLINT
+  Value(double value) : data_(value) {}                         // NOLINT
+  Value(const char* value) : data_(std::string(value)) {}       // NOLINT
+  Value(std::string_view value) : data_(std::string(value)) {}  // NOLINT
+  Value(std::string value) : data_(std::move(value)) {}         // NOLINT
+  Value(List value) : data_(std::move(value)) {}                // NOLINT
+  Value(Object value) : data_(std::move(value)) {}              // NOLINT
+
+  bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
+  const bool* AsBool() const { return std::get_if<bool>(&data_); }
+  const int64_t* AsInt() const { return std::get_if<int64_t>(&data_); }
+  const double* AsDouble() const { return std::get_if<double>(&data_); }
+  const std::string* AsText() const { return std::get_if<std::string>(&data_); }
+  const List* AsList() const { return std::get_if<List>(&data_); }
+  const Object* AsObject() const { return std::get_if<Object>(&data_); }
+
+ private:
+  std::variant<std::monostate, bool, int64_t, double, std::string, List, Object> data_;
+};
+
+}  // namespace nsys

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Results for other programs: one JSON object per line, or comma-separated values.
+#pragma once
+
+#include <string>
+
+#include "analysis/skill.h"
+
+namespace nsys {
+
+// Every row, and every row about the data, as one line of JSON. An abstention is one line, too.
+std::string RowsToJsonLines(const Rows& rows);
+
+// A header and one record per data row (RFC 4180 quoting, \n line ends): the declared columns of
+// `skill` that occur in the rows. Nested cells are JSON; null is empty. Rows about the data are
+// left out.
+std::string RowsToCsv(const Skill& skill, const Rows& rows);
+
+}  // namespace nsys

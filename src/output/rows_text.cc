@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "output/rows_text.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "base/json.h"
+#include "base/number.h"
+#include "base/text.h"
+
+namespace nsys {
+namespace {
+
+std::string Strong(std::string_view text, const TextStyle& style) {
+  return style.emphasis == Emphasis::kAnsi ? fmt::format("\x1b[1m{}\x1b[0m", text)
+                                           : std::string(text);
+}
+
+// Integers that count get thousands separators; ids and times stay as they are, to be copied.
+std::string PlainCell(const ColumnSpec& column, const Value& value) {
+  if (value.is_null()) return "-";
+  if (const bool* flag = value.AsBool()) return *flag ? "yes" : "no";
+  if (const std::string* text = value.AsText()) return *text;
+  if (const int64_t* integer = value.AsInt()) {
+    return column.unit == Unit::kCount ? FormatCount(*integer) : std::to_string(*integer);
+  }
+  if (const double* real = value.AsDouble())
+    return column.unit == Unit::kPct ? fmt::format("{:.1f} %", *real) : FormatDouble(*real);
+  return ToJson(value, JsonLayout::kOneLine);
+}
+
+std::string Cell(const ColumnSpec& column, const Object& row, const TextStyle& style) {
+  const Value* value = row.Find(column.key);
+  if (column.render == nullptr && value == nullptr) return "";
+  const std::string text =
+      column.render != nullptr ? column.render(row) : PlainCell(column, *value);
+  return CutMiddle(Printable(text), style.name_width);
+}
+
+Align AlignOf(const ColumnSpec& column) {
+  const bool words =
+      column.unit == Unit::kText || column.unit == Unit::kNested || column.unit == Unit::kFlag;
+  return words ? Align::kLeft : Align::kRight;
+}
+
+std::string RowsTable(const Skill& skill, const Rows& rows, const TextStyle& style) {
+  std::vector<const ColumnSpec*> shown;
+  for (const ColumnSpec& column : skill.columns) {
+    if (!column.header.empty()) shown.push_back(&column);
+  }
+  std::vector<TextColumn> columns;
+  for (const ColumnSpec* column : shown)
+    columns.push_back({std::string(column->header), AlignOf(*column)});
+  std::vector<std::vector<std::string>> cells;
+  for (const Object& row : rows.rows) {
+    std::vector<std::string>& line = cells.emplace_back();
+    for (const ColumnSpec* column : shown) line.push_back(Cell(*column, row, style));
+  }
+  return TextTable(columns, cells);
+}
+
+std::string ProblemText(const Skill& skill, const Object& problem) {
+  std::string text =
+      fmt::format("{}: {}\n", skill.title, Printable(*problem.Find("error")->AsText()));
+  if (const Value* hint = problem.Find("hint"))
+    text += fmt::format("\n{}\n", Printable(*hint->AsText()));
+  return text;
+}
+
+}  // namespace
+
+std::string TextTable(const std::vector<TextColumn>& columns,
+                      const std::vector<std::vector<std::string>>& cells) {
+  std::vector<size_t> widths;
+  for (size_t c = 0; c < columns.size(); ++c) {
+    size_t width = DisplayWidth(columns[c].header);
+    for (const auto& line : cells) width = std::max(width, DisplayWidth(line[c]));
+    widths.push_back(width);
+  }
+  std::string out;
+  const auto add_line = [&](const auto& text_of) {
+    std::string line;
+    for (size_t c = 0; c < columns.size(); ++c) {
+      const std::string text = text_of(c);
+      const std::string padding(widths[c] - std::min(widths[c], DisplayWidth(text)), ' ');
+      if (c > 0) line += "  ";
+      line += columns[c].align == Align::kRight ? padding + text : text + padding;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  };
+  add_line([&](size_t c) { return columns[c].header; });
+  add_line([&](size_t c) { return std::string(widths[c], '-'); });
+  for (const auto& line : cells) add_line([&](size_t c) { return line[c]; });
+  return out;
+}
+
+std::string RowsToText(const Skill& skill, const Rows& rows, const TextStyle& style) {
+  if (rows.abstention) {
+    return fmt::format("{}: not applicable to this profile.\n\n{}\n", skill.title,
+                       Printable(rows.abstention->reason));
+  }
+  if (rows.problem) return ProblemText(skill, *rows.problem);
+  std::string text = Strong(skill.title, style) + "\n\n";
+  text +=
+      rows.rows.empty() ? fmt::format("({})\n", skill.empty_text) : RowsTable(skill, rows, style);
+  if (!rows.notes.empty()) text += "\n";
+  for (const std::string& note : rows.notes) text += Printable(note) + "\n";
+  return text;
+}
+
+}  // namespace nsys

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Results for people: an aligned table with units, long names cut in the middle, and the notes of
+// the skill below it. Emphasis only where the caller says that a terminal shows it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/skill.h"
+
+namespace nsys {
+
+enum class Emphasis { kPlain, kAnsi };
+
+struct TextStyle {
+  Emphasis emphasis = Emphasis::kPlain;
+  size_t name_width = 60;  // texts of the table are cut to this many columns
+};
+
+// The text form of `rows` of `skill`, ending in a newline.
+std::string RowsToText(const Skill& skill, const Rows& rows, const TextStyle& style);
+
+// Left- and right-aligned columns with a rule under the header; cells hold one line each.
+enum class Align { kLeft, kRight };
+struct TextColumn {
+  std::string header;
+  Align align = Align::kLeft;
+};
+std::string TextTable(const std::vector<TextColumn>& columns,
+                      const std::vector<std::vector<std::string>>& cells);
+
+}  // namespace nsys

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// What skills answer for small captures that went wrong for people before.
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "skill_test_util.h"
+#include "trace_builder.h"
+
+namespace nsys {
+namespace {
+
+constexpr int64_t kMs = 1'000'000;
+
+TEST(StreamConcurrency, EqualStreamNumbersOfDifferentDevicesStayApart) {
+  TraceBuilder builder;
+  for (int64_t device = 0; device < 3; ++device) {
+    builder.Kernel("k", {.start_ns = 0, .end_ns = 43 * kMs, .stream = 17, .device = device})
+        .Kernel("k", {.start_ns = 57 * kMs, .end_ns = 100 * kMs, .stream = 17, .device = device});
+  }
+  builder.Kernel("k", {.start_ns = 0, .end_ns = 43 * kMs, .stream = 7})
+      .Kernel("k", {.start_ns = 57 * kMs, .end_ns = 100 * kMs, .stream = 7});
+  const Rows rows = RunOn(builder.Build(), "stream_concurrency");
+  ASSERT_EQ(rows.rows.size(), 4U);
+  for (const Object& row : rows.rows) EXPECT_EQ(RealCell(row, "stream_util_pct"), 86.0);
+  EXPECT_EQ(RealCell(rows.rows[0], "sum_util_pct"), 344.0) << "above 100 %, and named a sum";
+}
+
+TEST(StreamConcurrency, OverlapWithinAStreamIsNotCountedTwice) {
+  const Trace trace = TraceBuilder()
+                          .Kernel("a", {.start_ns = 0, .end_ns = 100'000})
+                          .Kernel("b", {.start_ns = 88'000, .end_ns = 150'000})
+                          .Build();
+  const Rows rows = RunOn(trace, "stream_concurrency");
+  EXPECT_EQ(RealCell(rows.rows[0], "stream_util_pct"), 100.0);
+  EXPECT_EQ(IntCell(rows.rows[0], "device_max_concurrent_kernels"), 2);
+  EXPECT_EQ(RealCell(rows.rows[0], "device_concurrent_ms"), 0.012);
+}
+
+TEST(PipelineBubbles, ConcurrentWorkIsCountedOnce) {
+  const Trace trace =
+      TraceBuilder()
+          .Kernel("compute", {.start_ns = 0, .end_ns = 1000 * kMs})
+          .Kernel("ncclDevKernel_x", {.start_ns = 500 * kMs, .end_ns = 1500 * kMs, .stream = 9})
+          .Kernel("late", {.start_ns = 2000 * kMs, .end_ns = 2000 * kMs})
+          .Build();
+  const Rows rows = RunOn(trace, "pipeline_bubble_metrics", {}, Window{0, 2000 * kMs});
+  ASSERT_EQ(rows.rows.size(), 1U);
+  EXPECT_EQ(RealCell(rows.rows[0], "active_ms"), 1500.0);
+  EXPECT_EQ(RealCell(rows.rows[0], "tail_idle_ms"), 500.0) << "75 % of the window";
+}
+
+TEST(PipelineBubbles, WholeGraphsAreWork) {
+  const Trace trace = TraceBuilder()
+                          .Kernel("k", {.start_ns = 0, .end_ns = kMs})
+                          .Graph({.start_ns = kMs, .end_ns = 99 * kMs})
+                          .Kernel("k", {.start_ns = 99 * kMs, .end_ns = 100 * kMs})
+                          .Build();
+  const Rows rows = RunOn(trace, "pipeline_bubble_metrics");
+  EXPECT_EQ(RealCell(rows.rows[0], "bubble_pct"), 0.0);
+}
+
+TEST(PipelineBubbles, AgreeWithPaintedTime) {
+  std::mt19937 random(6);
+  const auto number = [&](uint32_t below) { return static_cast<int64_t>(random() % below); };
+  for (int round = 0; round < 1000; ++round) {
+    TraceBuilder builder;
+    std::vector<uint8_t> busy(120, 0);
+    for (int64_t i = number(8); i >= 0; --i) {
+      const int64_t start = number(100);
+      const int64_t end = start + 1 + number(19);
+      number(2) == 0
+          ? builder.Kernel(
+                "k", {.start_ns = start * 10'000, .end_ns = end * 10'000, .stream = number(3)})
+          : builder.Graph(
+                {.start_ns = start * 10'000, .end_ns = end * 10'000, .stream = number(3)});
+      std::fill(busy.begin() + start, busy.begin() + end, uint8_t{1});
+    }
+    const auto first = std::find(busy.begin(), busy.end(), 1) - busy.begin();
+    const auto last = busy.rend() - std::find(busy.rbegin(), busy.rend(), 1);
+    const auto active = std::count(busy.begin(), busy.end(), 1);
+    const Rows rows = RunOn(builder.Build(), "pipeline_bubble_metrics");
+    ASSERT_EQ(RealCell(rows.rows[0], "active_ms"), static_cast<double>(active) / 100);
+    ASSERT_EQ(RealCell(rows.rows[0], "total_span_ms"), static_cast<double>(last - first) / 100);
+  }
+}
+
+TEST(GpuIdleGaps, LimitZeroKeepsTheSummary) {
+  const Trace trace = TraceBuilder()
+                          .Kernel("a", {.start_ns = 0, .end_ns = kMs})
+                          .Kernel("b", {.start_ns = 4 * kMs, .end_ns = 5 * kMs})
+                          .Build();
+  const Rows rows = RunOn(trace, "gpu_idle_gaps", {{"limit", "0"}});
+  EXPECT_TRUE(rows.rows.empty());
+  ASSERT_EQ(rows.extra_rows.size(), 1U);
+  EXPECT_EQ(IntCell(rows.extra_rows[0], "gap_count"), 1);
+  EXPECT_EQ(RealCell(rows.extra_rows[0], "total_idle_ms"), 3.0);
+  EXPECT_EQ(rows.extra_rows[0].Find("note"), nullptr) << "there is a gap, so no all-clear";
+}
+
+TEST(GpuIdleGaps, AWindowWithoutKernelsIsNoAllClear) {
+  const Trace trace = TraceBuilder()
+                          .Kernel("a", {.start_ns = 0, .end_ns = kMs})
+                          .Kernel("b", {.start_ns = 40 * kMs, .end_ns = 50 * kMs})
+                          .Build();
+  const Rows rows = RunOn(trace, "gpu_idle_gaps", {}, Window{10 * kMs, 30 * kMs});
+  ASSERT_TRUE(rows.problem.has_value());
+  EXPECT_EQ(TextCell(*rows.problem, "error"), "no kernels found");
+}
+
+TEST(GpuIdleGaps, BucketsAddUpToTheCount) {
+  TraceBuilder builder;
+  int64_t at = 0;
+  for (const int64_t gap : {kMs - 1, kMs, 5 * kMs, 5 * kMs + 1, 50 * kMs, 50 * kMs + 1}) {
+    builder.Kernel("k", {.start_ns = at, .end_ns = at + 10});
+    at += 10 + gap;
+  }
+  builder.Kernel("k", {.start_ns = at, .end_ns = at + 10});
+  const Rows rows = RunOn(builder.Build(), "gpu_idle_gaps", {{"min_gap_ns", "0"}});
+  const Object& summary = rows.extra_rows.front();
+  EXPECT_EQ(IntCell(summary, "gaps_lt1ms"), 1);
+  EXPECT_EQ(IntCell(summary, "gaps_1_5ms"), 2);
+  EXPECT_EQ(IntCell(summary, "gaps_5_50ms"), 2);
+  EXPECT_EQ(IntCell(summary, "gaps_gt50ms"), 1);
+  EXPECT_EQ(IntCell(summary, "gap_count"), 6);
+}
+
+TEST(OverlapBreakdown, EveryDeviceIsNamed) {
+  const Trace trace = TraceBuilder()
+                          .Kernel("a", {.start_ns = 0, .end_ns = 5, .device = 2})
+                          .Kernel("a", {.start_ns = 0, .end_ns = 5, .device = 0})
+                          .Build();
+  const Rows rows = RunOn(trace, "overlap_breakdown");
+  EXPECT_EQ(ToJson(Cell(rows.rows[0], "present_devices"), JsonLayout::kOneLine), "[0, 2]");
+  const Rows absent = RunOn(trace, "overlap_breakdown", {{"device", "1"}});
+  ASSERT_TRUE(absent.problem.has_value());
+  EXPECT_EQ(ToJson(Cell(*absent.problem, "available_devices"), JsonLayout::kOneLine),
+            R"({"0": 1, "2": 1})");
+}
+
+TEST(OverlapBreakdown, ZeroCommunicationIsZeroAndNoRatio) {
+  const Rows rows =
+      RunOn(TraceBuilder().Kernel("a", {.start_ns = 0, .end_ns = 5}).Build(), "overlap_breakdown");
+  EXPECT_EQ(IntCell(rows.rows[0], "overlap_pct"), 0);
+}
+
+TEST(OverlapBreakdown, SharedStreamsAreListedByNumber) {
+  TraceBuilder builder;
+  for (const int64_t stream : {20, 9, 100}) {
+    builder.Kernel("gemm", {.start_ns = stream, .end_ns = stream + 5, .stream = stream})
+        .Kernel("ncclDevKernel_x",
+                {.start_ns = stream + 6, .end_ns = stream + 8, .stream = stream});
+  }
+  const Rows rows = RunOn(builder.Build(), "overlap_breakdown");
+  EXPECT_EQ(ToJson(Cell(rows.rows[0], "same_stream_diagnosis"), JsonLayout::kOneLine),
+            R"(["9", "20", "100"])");
+}
+
+TEST(MemoryBandwidth, LongAndEmptyCopies) {
+  constexpr int64_t kGiB8 = int64_t{8} << 30;
+  const Trace trace = TraceBuilder()
+                          .Copy({.start_ns = 0, .end_ns = 1'500'000'000, .bytes = kGiB8})
+                          .Copy({.start_ns = 5, .end_ns = 5, .bytes = 64, .kind = 2})
+                          .Build();
+  const Rows rows = RunOn(trace, "memory_bandwidth");
+  ASSERT_EQ(rows.rows.size(), 2U);
+  EXPECT_EQ(RealCell(rows.rows[0], "avg_bandwidth_gbps"), 5.73);
+  EXPECT_EQ(RealCell(rows.rows[1], "peak_bandwidth_gbps"), 0.0);
+}
+
+TEST(MemoryTransfers, UnknownKindsKeepTheirNumber) {
+  const Rows rows =
+      RunOn(TraceBuilder().Copy({.start_ns = 0, .end_ns = 9, .bytes = 5, .kind = 42}).Build(),
+            "memory_transfers");
+  EXPECT_EQ(TextCell(rows.rows[0], "direction"), "unknown(42)");
+}
+
+TEST(KernelInstances, NameIsLiteral) {
+  const Trace trace = TraceBuilder()
+                          .Kernel("gemm_f32", {.start_ns = 0, .end_ns = 5})
+                          .Kernel("gemmXf32", {.start_ns = 10, .end_ns = 20})
+                          .Kernel("50%", {.start_ns = 30, .end_ns = 31})
+                          .Build();
+  EXPECT_EQ(RunOn(trace, "kernel_instances", {{"name", "gemm_f32"}}).rows.size(), 1U);
+  EXPECT_EQ(RunOn(trace, "kernel_instances", {{"name", "%"}}).rows.size(), 1U);
+  EXPECT_EQ(RunOn(trace, "kernel_instances", {{"name", "GEMM"}}).rows.size(), 0U);
+}
+
+TEST(TopKernels, RanksByExactTime) {
+  const Trace trace = TraceBuilder()
+                          .Kernel("a_short", {.start_ns = 0, .end_ns = 1'000})
+                          .Kernel("z_long", {.start_ns = 0, .end_ns = 4'000})
+                          .Build();
+  const Rows rows = RunOn(trace, "top_kernels", {{"limit", "1"}});
+  ASSERT_EQ(rows.rows.size(), 1U);
+  EXPECT_EQ(TextCell(rows.rows[0], "kernel_name"), "z_long") << "both round to 0.00 ms";
+}
+
+TEST(NvtxKernelMap, OnlyStartEndRangesAreNamedAsTheReason) {
+  TraceBuilder builder;
+  builder.Range("step", {.start_ns = 0, .end_ns = 100, .type = 60})
+      .Range("mark", {.start_ns = 5, .end_ns = 5, .type = 34});
+  builder.Call("cudaLaunchKernel", {.start_ns = 10, .end_ns = 20, .correlation = 1})
+      .Kernel("k", {.start_ns = 30, .end_ns = 40, .correlation = 1});
+  const Rows rows = RunOn(builder.Build(), "nvtx_kernel_map");
+  ASSERT_TRUE(rows.abstention.has_value());
+  EXPECT_EQ(TextCell(rows.abstention->details, "nvtx_event_types"), "60");
+}
+
+TEST(EmptyKernelTable, IsAnAbstention) {
+  Trace trace = TraceBuilder()
+                    .Call("cudaMalloc", {.start_ns = 0, .end_ns = 1})
+                    .Range("r", {.start_ns = 0, .end_ns = 1})
+                    .Build();
+  trace.schema.resolved[static_cast<size_t>(TableId::kKernel)] = "CUPTI_ACTIVITY_KIND_KERNEL";
+  trace.schema.unknown_gpu_tables = {"VENDOR_KERNELS"};
+  for (const char* name :
+       {"top_kernels", "gpu_idle_gaps", "overlap_breakdown", "kernel_instances",
+        "stream_concurrency", "nccl_breakdown", "nvtx_kernel_map", "iteration_timing"}) {
+    const Rows rows = RunOn(trace, name);
+    ASSERT_TRUE(rows.abstention.has_value()) << name;
+    EXPECT_NE(rows.abstention->details.Find("unknown_gpu_tables"), nullptr);
+  }
+}
+
+}  // namespace
+}  // namespace nsys

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// How fast were the copies of a device, in each direction?
+//
+// Copies of one device that touch the window, in full, grouped by copy kind.
+// avg_bandwidth = Σ bytes / Σ ns; peak_bandwidth = the largest bytes / ns of one copy with a
+// duration (bytes / ns = GB/s). Order: exact bytes descending, then copy kind. `_metadata` lists
+// the longest copies of more than 10 MB.
+#include <algorithm>
+#include <map>
+
+#include <fmt/core.h>
+
+#include "analysis/copy_kind.h"
+#include "analysis/selection.h"
+#include "base/number.h"
+#include "skills/skills.h"
+
+namespace nsys {
+namespace {
+
+constexpr int64_t kLargeCopyBytes = 10'000'000;
+
+struct Group {
+  int64_t count = 0;
+  int64_t bytes = 0;
+  int64_t ns = 0;
+  int64_t max_bytes = 0;
+  double peak_gbps = 0;
+};
+
+double Ratio(int64_t numerator, int64_t denominator) {
+  return denominator == 0 ? 0 : static_cast<double>(numerator) / static_cast<double>(denominator);
+}
+
+Object MakeRow(int32_t kind, const Group& group) {
+  return {{"copyKind", int64_t{kind}},
+          {"op_count", group.count},
+          {"total_mb", BytesToMb(group.bytes, 2, Rounding::kHalfAway)},
+          {"avg_kb", RoundHalfAway(Ratio(group.bytes, group.count) / 1e3, 1)},
+          {"max_mb", BytesToMb(group.max_bytes, 2, Rounding::kHalfAway)},
+          {"total_dur_ms", NsToMs(group.ns, 2, Rounding::kHalfAway)},
+          {"avg_dur_us", RoundHalfAway(Ratio(group.ns, group.count) / 1e3, 1)},
+          {"avg_bandwidth_gbps", RoundHalfAway(Ratio(group.bytes, group.ns), 2)},
+          {"peak_bandwidth_gbps", RoundHalfAway(group.peak_gbps, 2)},
+          {"direction", CopyKindName(kind)},
+          {"total_ns", group.ns}};
+}
+
+// The `limit` longest of the copies `found` that are large.
+List LargeCopies(const CopyTable& copies, std::vector<uint32_t> found, int64_t limit) {
+  std::erase_if(found, [&](uint32_t row) { return copies.bytes[row] <= kLargeCopyBytes; });
+  std::sort(found.begin(), found.end(), [&](uint32_t a, uint32_t b) {
+    if (copies.duration_ns(a) != copies.duration_ns(b))
+      return copies.duration_ns(a) > copies.duration_ns(b);
+    if (copies.start_ns[a] != copies.start_ns[b]) return copies.start_ns[a] < copies.start_ns[b];
+    if (copies.kind[a] != copies.kind[b]) return copies.kind[a] < copies.kind[b];
+    return copies.bytes[a] > copies.bytes[b];
+  });
+  List list;
+  for (size_t i = 0; i < found.size() && i < static_cast<size_t>(limit); ++i) {
+    const uint32_t row = found[i];
+    list.emplace_back(Object{{"copyKind", int64_t{copies.kind[row]}},
+                             {"bytes", copies.bytes[row]},
+                             {"start", copies.start_ns[row]},
+                             {"end", copies.end_ns[row]},
+                             {"dur_ns", copies.duration_ns(row)}});
+  }
+  return list;
+}
+
+Result<Rows> Run(const Query& query) {
+  const CopyTable& copies = query.trace.copies;
+  const int64_t device = query.params.Int("device");
+  const LanesOnDevice on_device(query.trace, device);
+  std::map<int32_t, Group> by_kind;
+  std::vector<uint32_t> found;
+  for (uint32_t row = 0; row < copies.size(); ++row) {
+    if (!on_device(copies.lane[row]) ||
+        !Touches(query.window, copies.start_ns[row], copies.end_ns[row]))
+      continue;
+    found.push_back(row);
+    Group& group = by_kind[copies.kind[row]];
+    ++group.count;
+    group.bytes += copies.bytes[row];
+    group.ns += copies.duration_ns(row);
+    group.max_bytes = std::max(group.max_bytes, copies.bytes[row]);
+    group.peak_gbps = std::max(group.peak_gbps, Ratio(copies.bytes[row], copies.duration_ns(row)));
+  }
+  Rows rows;
+  if (found.empty()) return rows;
+  std::vector<std::pair<int32_t, Group>> groups(by_kind.begin(), by_kind.end());
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
+  for (const auto& [kind, group] : groups) rows.rows.push_back(MakeRow(kind, group));
+  List large = LargeCopies(copies, std::move(found), query.params.Int("limit"));
+  for (const Value& copy : large) {
+    const Object& o = *copy.AsObject();
+    const int64_t bytes = *o.Find("bytes")->AsInt();
+    const int64_t ns = *o.Find("dur_ns")->AsInt();
+    rows.notes.push_back(
+        fmt::format("Large copy: {} {:.1f} MB in {} ({:.2f} GB/s), starts at {} ns.",
+                    CopyKindName(static_cast<int32_t>(*o.Find("copyKind")->AsInt())),
+                    static_cast<double>(bytes) / 1e6, FormatDuration(ns), Ratio(bytes, ns),
+                    *o.Find("start")->AsInt()));
+  }
+  rows.extra_rows.push_back(
+      {{"_metadata", true}, {"anomalies", std::move(large)}, {"device_id", device}});
+  return rows;
+}
+
+}  // namespace
+
+Skill skill_memory_bandwidth() {
+  return {
+      .name = "memory_bandwidth",
+      .category = Category::kMemory,
+      .title = "Memory Bandwidth & Utilization",
+      .doc =
+          "Throughput of the copies of one GPU by direction: mean and peak GB/s, and the longest "
+          "large copies.",
+      .needs = {TableId::kMemcpy},
+      .reads = {{TableId::kMemcpy, {Column::kTime, Column::kLane, Column::kBytes, Column::kKind}}},
+      .params = {Param::Device(),
+                 Param::Count("limit", 5, "largest number of large copies to list")},
+      .window_rule = WindowRule::kTouch,
+      .columns = {{"copyKind", Unit::kId, "number of ENUM_CUDA_MEMCPY_OPER"},
+                  {"op_count", Unit::kCount, "number of copies", "Copies"},
+                  {"total_mb", Unit::kMb, "bytes copied / 10^6", "MB"},
+                  {"avg_kb", Unit::kKb, "mean bytes per copy / 10^3", "Mean kB"},
+                  {"max_mb", Unit::kMb, "largest copy / 10^6 bytes"},
+                  {"total_dur_ms", Unit::kMs, "summed duration", "Time", DurationCell("total_ns")},
+                  {"avg_dur_us", Unit::kUs, "mean duration"},
+                  {"avg_bandwidth_gbps", Unit::kGbps,
+                   "summed bytes / summed duration; 0 without duration", "Mean GB/s"},
+                  {"peak_bandwidth_gbps", Unit::kGbps,
+                   "fastest single copy; 0 when none has a duration", "Peak GB/s"},
+                  {"direction", Unit::kText, "the copy kind in words", "Direction"},
+                  {"total_ns", Unit::kCount, "summed duration, exact"}},
+      .empty_text = "no memory copies on this GPU in the window",
+      .run = Run};
+}
+
+}  // namespace nsys

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// Which collectives ran on which stream, how often and how long?
+//
+// Communication kernels of one device inside the window, grouped by stream and operation.
+// pct = 100 · total of the group / total of all groups. Order: stream, exact total descending,
+// operation. The operation is read off the kernel's name; NCCL may run another under it.
+#include <algorithm>
+#include <map>
+
+#include <fmt/core.h>
+
+#include "analysis/selection.h"
+#include "base/number.h"
+#include "skills/skills.h"
+#include "trace/kernel_class.h"
+
+namespace nsys {
+namespace {
+
+struct Group {
+  LaneId lane{};
+  std::string_view operation;
+  int64_t count = 0;
+  int64_t total_ns = 0;
+  int64_t min_ns = 0;
+  int64_t max_ns = 0;
+  int64_t clipped_ns = 0;  // with the parts inside the window of kernels that straddle its edges
+};
+
+std::vector<Group> GroupByStream(const Query& query, int64_t& straddling) {
+  const KernelTable& kernels = query.trace.kernels;
+  const LanesOnDevice on_device(query.trace, query.params.Int("device"));
+  CommunicationClasses classes(query.trace.strings);
+  std::map<std::pair<LaneId, std::string_view>, Group> groups;
+  for (size_t row = 0; row < kernels.size(); ++row) {
+    if (!on_device(kernels.lane[row])) continue;
+    const std::string_view operation = classes.Operation(kernels.class_name(row));
+    if (operation.empty()) continue;
+    const Span inside = Clip(query.window, kernels.start_ns[row], kernels.end_ns[row]);
+    const bool contained = Contains(query.window, kernels.start_ns[row], kernels.end_ns[row]);
+    if (!contained && inside.end_ns <= inside.begin_ns) continue;
+    Group& group = groups[{kernels.lane[row], operation}];
+    group.lane = kernels.lane[row];
+    group.operation = operation;
+    group.clipped_ns += inside.length_ns();
+    if (!contained) {
+      ++straddling;
+      continue;
+    }
+    const int64_t duration = kernels.duration_ns(row);
+    group.min_ns = group.count == 0 ? duration : std::min(group.min_ns, duration);
+    group.max_ns = std::max(group.max_ns, duration);
+    group.total_ns += duration;
+    ++group.count;
+  }
+  std::vector<Group> list;
+  for (auto& [key, group] : groups) {
+    if (group.count > 0) list.push_back(group);
+  }
+  return list;
+}
+
+Object MakeRow(const Query& query, const Group& group, int64_t all_ns, Span span) {
+  const Lane& lane = query.trace.lanes[Index(group.lane)];
+  const double average =
+      static_cast<double>(group.total_ns) / static_cast<double>(group.count) / 1e6;
+  const double share =
+      all_ns == 0 ? 0 : 100.0 * static_cast<double>(group.total_ns) / static_cast<double>(all_ns);
+  Object row{{"stream_id", StreamValue(lane)},
+             {"type", group.operation},
+             {"count", group.count},
+             {"total_ms", NsToMs(group.total_ns, 2)},
+             {"avg_ms", RoundHalfEven(average, 3)},
+             {"min_ms", NsToMs(group.min_ns, 3)},
+             {"max_ms", NsToMs(group.max_ns, 3)},
+             {"pct", RoundHalfEven(share, 1)},
+             {"device_id", query.params.Int("device")},
+             {"span_start_ns", span.begin_ns},
+             {"span_end_ns", span.end_ns},
+             {"total_ns", group.total_ns},
+             {"pid", PidValue(lane)}};
+  if (query.window) row.Set("clipped_total_ms", NsToMs(group.clipped_ns, 3));
+  return row;
+}
+
+Result<Rows> Run(const Query& query) {
+  int64_t straddling = 0;
+  std::vector<Group> groups = GroupByStream(query, straddling);
+  const auto& lanes = query.trace.lanes;
+  std::sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
+    const Lane& lane_a = lanes[Index(a.lane)];
+    const Lane& lane_b = lanes[Index(b.lane)];
+    if (lane_a.stream != lane_b.stream) return lane_a.stream < lane_b.stream;
+    if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
+    if (a.operation != b.operation) return a.operation < b.operation;
+    return a.lane < b.lane;
+  });
+  int64_t all_ns = 0;
+  for (const Group& group : groups) all_ns += group.total_ns;
+  const Span span = query.window ? Span{query.window->begin_ns, query.window->end_ns}
+                                 : KernelSpan(query.trace).value_or(Span{});
+  Rows rows;
+  for (const Group& group : groups) rows.rows.push_back(MakeRow(query, group, all_ns, span));
+  if (straddling > 0) {
+    rows.notes.push_back(
+        fmt::format("{} communication kernels reach over an edge of the window; only "
+                    "clipped_total_ms (JSON) counts their inner part.",
+                    straddling));
+  }
+  return rows;
+}
+
+}  // namespace
+
+Skill skill_nccl_breakdown() {
+  return {.name = "nccl_breakdown",
+          .category = Category::kCommunication,
+          .title = "NCCL Collective Breakdown",
+          .doc =
+              "Communication kernels of one GPU by stream and operation: count, time, spread. The "
+              "stream hints at TP, PP or DP.",
+          .needs = {TableId::kKernel, TableId::kStringIds},
+          .reads = {{TableId::kKernel, {Column::kTime, Column::kLane, Column::kName}}},
+          .params = {Param::Device()},
+          .columns = {{"stream_id", Unit::kId, "CUDA stream", "Stream"},
+                      {"type", Unit::kText, "operation as the kernel is named", "Operation"},
+                      {"count", Unit::kCount, "number of kernels", "Count"},
+                      {"total_ms", Unit::kMs, "summed duration", "Total", DurationCell("total_ns")},
+                      {"avg_ms", Unit::kMs, "mean duration", "Mean ms"},
+                      {"min_ms", Unit::kMs, "shortest", "Min ms"},
+                      {"max_ms", Unit::kMs, "longest", "Max ms"},
+                      {"pct", Unit::kPct, "share of the communication kernel time of this GPU",
+                       "Share"},
+                      {"device_id", Unit::kId, "CUDA device"},
+                      {"span_start_ns", Unit::kTimeNs,
+                       "start of the window, else of the first kernel of the capture"},
+                      {"span_end_ns", Unit::kTimeNs,
+                       "end of the window, else of the last kernel of the capture"},
+                      {"total_ns", Unit::kCount, "summed duration, exact"},
+                      {"pid", Unit::kId, "process id, null when the capture does not tell", "PID"},
+                      {"clipped_total_ms", Unit::kMs,
+                       "with a window: the time inside it, kernels over its edges included"}},
+          .empty_text = "no communication kernels: a single-GPU run, or they were not recorded",
+          .run = Run};
+}
+
+}  // namespace nsys

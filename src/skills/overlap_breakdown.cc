@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// How much communication is hidden behind compute?
+//
+// Kernels of one device inside the window; definitions of the four parts in analysis/overlap.h.
+// overlap_pct = 100 · overlap / union of communication kernels.
+#include <algorithm>
+#include <set>
+
+#include <fmt/core.h>
+
+#include "analysis/host_sync.h"
+#include "analysis/overlap.h"
+#include "analysis/runner.h"
+#include "analysis/selection.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "skills/skills.h"
+#include "trace/kernel_class.h"
+
+namespace nsys {
+namespace {
+
+// Streams on which compute and communication take turns, and the share of each kind that runs
+// there.
+struct SharedStreams {
+  std::set<int64_t> streams;
+  double compute_pct = 0;
+  double communication_pct = 0;
+};
+
+// Shares below this are strays: one kernel on a shared stream says nothing about the run.
+constexpr double kSharedStreamPct = 5.0;
+
+SharedStreams FindSharedStreams(const Query& query, const Overlap& overlap) {
+  const Trace& trace = query.trace;
+  const KernelTable& kernels = trace.kernels;
+  const LanesOnDevice on_device(trace, query.params.Int("device"));
+  CommunicationClasses classes(trace.strings);
+  std::vector<int64_t> compute(trace.lanes.size(), 0);
+  std::vector<int64_t> communication(trace.lanes.size(), 0);
+  for (size_t row = 0; row < kernels.size(); ++row) {
+    if (!on_device(kernels.lane[row]) ||
+        !Contains(query.window, kernels.start_ns[row], kernels.end_ns[row]))
+      continue;
+    ++(classes.IsCommunication(kernels.class_name(row)) ? communication
+                                                        : compute)[Index(kernels.lane[row])];
+  }
+  SharedStreams shared;
+  int64_t shared_compute = 0;
+  int64_t shared_communication = 0;
+  for (size_t lane = 0; lane < trace.lanes.size(); ++lane) {
+    if (compute[lane] == 0 || communication[lane] == 0) continue;
+    if (trace.lanes[lane].stream) shared.streams.insert(*trace.lanes[lane].stream);
+    shared_compute += compute[lane];
+    shared_communication += communication[lane];
+  }
+  const auto share = [](int64_t part, int64_t whole) {
+    return whole == 0
+               ? 0.0
+               : RoundHalfEven(100.0 * static_cast<double>(part) / static_cast<double>(whole), 1);
+  };
+  shared.compute_pct = share(shared_compute, overlap.compute_kernels);
+  shared.communication_pct = share(shared_communication, overlap.communication_kernels);
+  return shared;
+}
+
+Value OverlapPct(const Overlap& overlap) {
+  const int64_t communication_ns = Length(overlap.communication);
+  if (communication_ns == 0) return 0;
+  return RoundHalfEven(
+      100.0 * static_cast<double>(overlap.overlap_ns) / static_cast<double>(communication_ns), 1);
+}
+
+Object Parts(const Overlap& overlap) {
+  return {{"compute_only_ms", NsToMs(overlap.compute_only_ns, 2)},
+          {"nccl_only_ms", NsToMs(overlap.communication_only_ns, 2)},
+          {"overlap_ms", NsToMs(overlap.overlap_ns, 2)},
+          {"idle_ms", NsToMs(overlap.idle_ns, 2)},
+          {"total_ms", NsToMs(overlap.total_ns(), 2)},
+          {"overlap_pct", OverlapPct(overlap)}};
+}
+
+void AddSharedStreams(const SharedStreams& shared, Object& row, Rows& rows) {
+  if (shared.compute_pct < kSharedStreamPct || shared.communication_pct < kSharedStreamPct) return;
+  List streams;
+  std::vector<std::string> names;
+  for (const int64_t stream : shared.streams) names.push_back(std::to_string(stream));
+  streams.insert(streams.end(), names.begin(), names.end());
+  row.Set("same_stream_diagnosis", std::move(streams));
+  row.Set("same_stream_compute_pct", shared.compute_pct);
+  row.Set("same_stream_nccl_pct", shared.communication_pct);
+  rows.notes.push_back(
+      fmt::format("Compute ({:.1f} % of its kernels) and communication ({:.1f} %) take turns on "
+                  "stream {}: on one stream they cannot overlap.",
+                  shared.compute_pct, shared.communication_pct, Join(names, ", ")));
+}
+
+void AddDevices(const Query& query, int64_t device, Object& row, Rows& rows) {
+  const std::vector<int64_t> devices = DevicesWithKernels(query.trace);
+  row.Set("present_devices", List(devices.begin(), devices.end()));
+  std::vector<std::string> others;
+  for (const int64_t other : devices) {
+    if (other != device) others.push_back(std::to_string(other));
+  }
+  if (!others.empty()) {
+    rows.notes.push_back(
+        fmt::format("This is device {} alone; kernels also ran on device {} (-p device=N).", device,
+                    Join(others, ", ")));
+  }
+}
+
+Result<Rows> Run(const Query& query) {
+  const int64_t device = query.params.Int("device");
+  const auto overlap = ComputeOverlap(query.trace, device, query.window);
+  if (!overlap) return NoKernelsProblem(query, device);
+  Rows rows;
+  Object row = Parts(*overlap);
+  row.Set("compute_kernels", overlap->compute_kernels);
+  row.Set("nccl_kernels", overlap->communication_kernels);
+  row.Set("span_start_ns", overlap->first_ns);
+  row.Set("span_end_ns", overlap->last_ns);
+  AddSharedStreams(FindSharedStreams(query, *overlap), row, rows);
+  AddDevices(query, device, row, rows);
+  const Span bounds = query.window ? Span{query.window->begin_ns, query.window->end_ns}
+                                   : Span{overlap->first_ns, overlap->last_ns};
+  if (const auto sync = HostSyncSpans(query.trace, device, bounds.begin_ns, bounds.end_ns)) {
+    row.Set("sync_ms", NsToMs(Length(*sync), 3));
+    if (!sync->empty())
+      rows.notes.push_back(fmt::format("The host waits in CUDA synchronization for {}.",
+                                       FormatDuration(Length(*sync))));
+  }
+  row.Set("device_id", device);
+  if (overlap->graph_only_ns > 0) {
+    row.Set("graph_only_ms", NsToMs(overlap->graph_only_ns, 2));
+    rows.notes.push_back(fmt::format(
+        "CUDA graphs traced as a whole ran for {} of the idle time; their kernels are not known.",
+        FormatDuration(overlap->graph_only_ns)));
+  }
+  if (query.window) {
+    const auto clipped = ComputeOverlap(query.trace, device, query.window, KernelCut::kClipped);
+    row.Set("clipped", clipped ? Value(Parts(*clipped)) : Value());
+    rows.notes.emplace_back(
+        "Kernels over an edge of the window and idle time beside it do not count; `clipped` (JSON) "
+        "counts inner parts.");
+  }
+  rows.rows.push_back(std::move(row));
+  return rows;
+}
+
+Reads SkillReads() {
+  Reads reads = {{TableId::kKernel, {Column::kTime, Column::kLane, Column::kName}},
+                 {TableId::kGraphTrace, {Column::kTime, Column::kLane}}};
+  AddHostSyncReads(reads);
+  return reads;
+}
+
+}  // namespace
+
+Skill skill_overlap_breakdown() {
+  return {
+      .name = "overlap_breakdown",
+      .category = Category::kCommunication,
+      .title = "Compute/Communication Overlap",
+      .doc =
+          "Divides the time of one GPU into compute only, communication only, both at once, and "
+          "idle.",
+      .needs = {TableId::kKernel, TableId::kStringIds},
+      .reads = SkillReads(),
+      .params = {Param::Device()},
+      .columns =
+          {{"compute_only_ms", Unit::kMs, "time with compute kernels and no communication",
+            "Compute only"},
+           {"nccl_only_ms", Unit::kMs, "time with communication and no compute: exposed",
+            "Comm. only"},
+           {"overlap_ms", Unit::kMs, "time with both", "Both"},
+           {"idle_ms", Unit::kMs, "time with no kernel, first start to last end", "Idle"},
+           {"total_ms", Unit::kMs,
+            "first start to last end of the kernels counted; the sum of the four parts", "Total"},
+           {"overlap_pct", Unit::kPct, "both / time with communication; 0 without communication",
+            "Hidden"},
+           {"compute_kernels", Unit::kCount, "number of compute kernels", "Compute kernels"},
+           {"nccl_kernels", Unit::kCount, "number of communication kernels", "Comm. kernels"},
+           {"span_start_ns", Unit::kTimeNs, "first start"},
+           {"span_end_ns", Unit::kTimeNs, "last end"},
+           {"same_stream_diagnosis", Unit::kNested,
+            "streams that carry both kinds, when at least 5 % of each kind runs there"},
+           {"same_stream_compute_pct", Unit::kPct,
+            "share of the compute kernels on them, by count"},
+           {"same_stream_nccl_pct", Unit::kPct,
+            "share of the communication kernels on them, by count"},
+           {"present_devices", Unit::kNested, "all devices with kernels, whatever the window"},
+           {"sync_ms", Unit::kMs,
+            "time the host is blocked in synchronization; absent without a synchronization table"},
+           {"device_id", Unit::kId, "CUDA device"},
+           {"graph_only_ms", Unit::kMs,
+            "part of the idle time in which whole-traced CUDA graphs ran"},
+           {"clipped", Unit::kNested, "with a window: the same figures with kernels cut to it"}},
+      .empty_text = "no kernels",
+      .run = Run};
+}
+
+}  // namespace nsys

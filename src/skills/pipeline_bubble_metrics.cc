@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// How long is each GPU really idle, copies and graphs counted as work?
+//
+// Kernels, copies, memsets and whole-traced CUDA graphs, cut to the window (else to the span of all
+// kernels and graphs, else of all activity). Per device: active = length of their union; span =
+// first start to last end of that union; bubble = span − active; bubble_pct = 100 · bubble / span.
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include <fmt/core.h>
+
+#include "analysis/host_sync.h"
+#include "analysis/selection.h"
+#include "base/number.h"
+#include "skills/skills.h"
+
+namespace nsys {
+namespace {
+
+void Extend(std::optional<Span>& span, const GpuEvents& events) {
+  for (size_t row = 0; row < events.size(); ++row) {
+    if (!span) span = Span{events.start_ns[row], events.end_ns[row]};
+    span->begin_ns = std::min(span->begin_ns, events.start_ns[row]);
+    span->end_ns = std::max(span->end_ns, events.end_ns[row]);
+  }
+}
+
+std::optional<Window> EffectiveWindow(const Query& query) {
+  if (query.window) return query.window;
+  const Trace& trace = query.trace;
+  std::optional<Span> span;
+  Extend(span, trace.kernels);
+  Extend(span, trace.graphs);
+  if (!span) {
+    Extend(span, trace.copies);
+    Extend(span, trace.memsets);
+  }
+  return span ? std::optional(Window{span->begin_ns, span->end_ns}) : std::nullopt;
+}
+
+using SpansOfDevice = std::map<std::optional<int64_t>, std::vector<Span>>;
+
+void Collect(const Trace& trace, const GpuEvents& events, const Window& window,
+             SpansOfDevice& out) {
+  std::vector<std::vector<Span>> by_lane(trace.lanes.size());
+  for (size_t row = 0; row < events.size(); ++row) {
+    const Span span = Clip(window, events.start_ns[row], events.end_ns[row]);
+    if (span.end_ns > span.begin_ns) by_lane[Index(events.lane[row])].push_back(span);
+  }
+  for (size_t lane = 0; lane < by_lane.size(); ++lane) {
+    if (by_lane[lane].empty()) continue;
+    auto& spans = out[trace.lanes[lane].device];
+    spans.insert(spans.end(), by_lane[lane].begin(), by_lane[lane].end());
+  }
+}
+
+Object MakeRow(const Query& query, std::optional<int64_t> device, const SpanSet& active) {
+  const int64_t span_ns = active.back().end_ns - active.front().begin_ns;
+  const int64_t active_ns = Length(active);
+  const int64_t bubble_ns = span_ns - active_ns;
+  const double pct =
+      span_ns == 0 ? 0 : 100.0 * static_cast<double>(bubble_ns) / static_cast<double>(span_ns);
+  Object row{{"deviceId", NumberValue(device)},
+             {"total_span_ms", NsToMs(span_ns, 2)},
+             {"active_ms", NsToMs(active_ns, 2)},
+             {"bubble_ms", NsToMs(bubble_ns, 2)},
+             {"bubble_pct", RoundHalfEven(pct, 2)}};
+  const bool closed = query.window && query.window->end_ns != std::numeric_limits<int64_t>::max();
+  if (closed) {
+    row.Set("lead_idle_ms", NsToMs(active.front().begin_ns - query.window->begin_ns, 2));
+    row.Set("tail_idle_ms", NsToMs(query.window->end_ns - active.back().end_ns, 2));
+  }
+  return row;
+}
+
+Result<Rows> Run(const Query& query) {
+  const Trace& trace = query.trace;
+  Rows rows;
+  const auto window = EffectiveWindow(query);
+  if (!window) return rows;
+  SpansOfDevice by_device;
+  Collect(trace, trace.kernels, *window, by_device);
+  Collect(trace, trace.copies, *window, by_device);
+  Collect(trace, trace.memsets, *window, by_device);
+  Collect(trace, trace.graphs, *window, by_device);
+  for (auto& [device, spans] : by_device)
+    rows.rows.push_back(MakeRow(query, device, Union(std::move(spans))));
+  if (rows.rows.empty()) return rows;
+  if (const auto sync = HostSyncSpans(trace, std::nullopt, window->begin_ns, window->end_ns)) {
+    rows.rows.front().Set("sync_ms", NsToMs(Length(*sync), 3));
+    rows.notes.push_back(fmt::format(
+        "Some host thread waits in CUDA synchronization for {} (all processes together).",
+        FormatDuration(Length(*sync))));
+  }
+  if (query.window)
+    rows.notes.emplace_back(
+        "Idle time between the window's edges and a device's first and last work is not in its "
+        "span.");
+  return rows;
+}
+
+Reads SkillReads() {
+  Reads reads;
+  for (const TableId table :
+       {TableId::kKernel, TableId::kMemcpy, TableId::kMemset, TableId::kGraphTrace}) {
+    reads.Add(table, {Column::kTime, Column::kLane});
+  }
+  AddHostSyncReads(reads);
+  return reads;
+}
+
+}  // namespace
+
+Skill skill_pipeline_bubble_metrics() {
+  return {
+      .name = "pipeline_bubble_metrics",
+      .category = Category::kUtilization,
+      .title = "Pipeline Bubble Metrics (True Idle %)",
+      .doc =
+          "True idle share of each GPU: time with no kernel, copy, memset or CUDA graph at all. "
+          "The idle figure to quote.",
+      .needs_one_of = {TableId::kKernel, TableId::kMemcpy, TableId::kMemset, TableId::kGraphTrace},
+      .reads = SkillReads(),
+      .window_rule = WindowRule::kClip,
+      .columns =
+          {{"deviceId", Unit::kId, "CUDA device", "Device"},
+           {"total_span_ms", Unit::kMs, "first start to last end of its work in the window",
+            "Span ms"},
+           {"active_ms", Unit::kMs, "time with any work", "Active ms"},
+           {"bubble_ms", Unit::kMs, "span − active", "Idle ms"},
+           {"bubble_pct", Unit::kPct, "bubble / span", "Idle"},
+           {"lead_idle_ms", Unit::kMs, "with a window: from its begin to the first work"},
+           {"tail_idle_ms", Unit::kMs, "with a window: from the last work to its end"},
+           {"sync_ms", Unit::kMs,
+            "first row only: time with a host thread blocked in synchronization, all processes"}},
+      .empty_text = "no GPU work in the window",
+      .run = Run};
+}
+
+}  // namespace nsys

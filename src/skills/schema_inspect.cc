@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Which tables and columns does the capture have?
+//
+// One row per column of every table, in byte order of the tables and in the order of the columns.
+#include <fmt/core.h>
+
+#include "skills/skills.h"
+
+namespace nsys {
+namespace {
+
+Result<Rows> Run(const Query& query) {
+  Rows rows;
+  for (const SourceTable& table : query.trace.schema.tables) {
+    for (const SourceColumn& column : table.columns) {
+      rows.rows.push_back({{"table_name", table.name},
+                           {"column_name", column.name},
+                           {"column_type", column.type},
+                           {"is_pk", column.primary_key ? 1 : 0}});
+    }
+  }
+  rows.notes.push_back(
+      fmt::format("{} columns in {} tables.", rows.rows.size(), query.trace.schema.tables.size()));
+  return rows;
+}
+
+std::string KeyCell(const Object& row) { return *row.Find("is_pk")->AsInt() != 0 ? "PK" : ""; }
+
+}  // namespace
+
+Skill skill_schema_inspect() {
+  return {.name = "schema_inspect",
+          .category = Category::kUtility,
+          .title = "Database Schema Inspector",
+          .doc = "Lists the tables and columns of the capture itself.",
+          .window_rule = WindowRule::kIgnored,
+          .columns = {{"table_name", Unit::kText, "table of the export", "Table"},
+                      {"column_name", Unit::kText, "column of the table", "Column"},
+                      {"column_type", Unit::kText, "INTEGER, REAL or TEXT", "Type"},
+                      {"is_pk", Unit::kCount, "1 for a column of the primary key, else 0", "Key",
+                       KeyCell}},
+          .empty_text = "the capture has no tables",
+          .run = Run};
+}
+
+}  // namespace nsys

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+// How much do the streams do, and how much of it at the same time?
+//
+// Kernels of all devices inside the window, one row per stream (process, device, context, stream).
+// stream_util = union of its kernels / (last end − first start); sum_util = Σ of all kernel
+// durations / span of all kernels, above 100 % when streams or GPUs work at once.
+// Order: exact kernel time descending, device, stream.
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include <fmt/core.h>
+
+#include "analysis/selection.h"
+#include "base/number.h"
+#include "skills/skills.h"
+
+namespace nsys {
+namespace {
+
+struct Stream {
+  LaneId lane{};
+  int64_t total_ns = 0;
+  int64_t max_ns = 0;
+  Span span;
+  std::vector<Span> kernels;
+};
+
+// What a device's kernels do at the same time as each other and as its copies.
+struct DeviceConcurrency {
+  int64_t most_at_once = 0;
+  int64_t two_or_more_ns = 0;
+  int64_t copy_ns = 0;
+  int64_t copy_overlapped_ns = 0;
+};
+
+std::vector<Stream> CollectStreams(const Query& query) {
+  const KernelTable& kernels = query.trace.kernels;
+  std::vector<Stream> by_lane(query.trace.lanes.size());
+  for (size_t row = 0; row < kernels.size(); ++row) {
+    const Span span{kernels.start_ns[row], kernels.end_ns[row]};
+    if (!Contains(query.window, span.begin_ns, span.end_ns)) continue;
+    Stream& stream = by_lane[Index(kernels.lane[row])];
+    const bool first = stream.kernels.empty();
+    stream.lane = kernels.lane[row];
+    stream.total_ns += span.length_ns();
+    stream.max_ns = std::max(stream.max_ns, span.length_ns());
+    stream.span.begin_ns = first ? span.begin_ns : std::min(stream.span.begin_ns, span.begin_ns);
+    stream.span.end_ns = first ? span.end_ns : std::max(stream.span.end_ns, span.end_ns);
+    stream.kernels.push_back(span);
+  }
+  std::erase_if(by_lane, [](const Stream& stream) { return stream.kernels.empty(); });
+  return by_lane;
+}
+
+// The largest number of spans that hold one point, and the length of the points in two or more.
+void CountDepth(const std::vector<Span>& spans, DeviceConcurrency& out) {
+  std::vector<std::pair<int64_t, int>>
+      edges;  // ends sort before starts at one time: half-open spans
+  for (const Span& span : spans) {
+    if (span.length_ns() == 0) continue;
+    edges.emplace_back(span.begin_ns, 1);
+    edges.emplace_back(span.end_ns, -1);
+  }
+  std::sort(edges.begin(), edges.end());
+  int64_t depth = 0;
+  int64_t since = 0;
+  for (const auto& [time, step] : edges) {
+    if (depth >= 2) out.two_or_more_ns += time - since;
+    since = time;
+    depth += step;
+    out.most_at_once = std::max(out.most_at_once, depth);
+  }
+}
+
+std::map<std::optional<int64_t>, DeviceConcurrency> Concurrency(
+    const Query& query, const std::vector<Stream>& streams) {
+  const Trace& trace = query.trace;
+  std::map<std::optional<int64_t>, std::vector<Span>> kernels;
+  for (const Stream& stream : streams) {
+    auto& spans = kernels[trace.lanes[Index(stream.lane)].device];
+    spans.insert(spans.end(), stream.kernels.begin(), stream.kernels.end());
+  }
+  std::map<std::optional<int64_t>, std::vector<Span>> copies;
+  for (size_t row = 0; row < trace.copies.size(); ++row) {
+    if (!Contains(query.window, trace.copies.start_ns[row], trace.copies.end_ns[row])) continue;
+    copies[trace.DeviceOf(trace.copies, row)].push_back(
+        {trace.copies.start_ns[row], trace.copies.end_ns[row]});
+  }
+  std::map<std::optional<int64_t>, DeviceConcurrency> result;
+  for (auto& [device, spans] : kernels) {
+    DeviceConcurrency& one = result[device];
+    CountDepth(spans, one);
+    const SpanSet copying = Union(std::move(copies[device]));
+    one.copy_ns = Length(copying);
+    one.copy_overlapped_ns = Length(Intersect(copying, Union(std::move(spans))));
+  }
+  return result;
+}
+
+Value Percent(int64_t part_ns, int64_t whole_ns) {
+  if (whole_ns == 0) return {};
+  return RoundHalfAway(100.0 * static_cast<double>(part_ns) / static_cast<double>(whole_ns), 1);
+}
+
+// What all streams together did; repeated in every row.
+struct Totals {
+  Span span;
+  int64_t kernel_ns = 0;
+  size_t kernels = 0;
+  size_t streams = 0;
+};
+
+Totals Total(const std::vector<Stream>& streams) {
+  Totals totals{.span = streams.front().span, .streams = streams.size()};
+  for (const Stream& stream : streams) {
+    totals.span.begin_ns = std::min(totals.span.begin_ns, stream.span.begin_ns);
+    totals.span.end_ns = std::max(totals.span.end_ns, stream.span.end_ns);
+    totals.kernel_ns += stream.total_ns;
+    totals.kernels += stream.kernels.size();
+  }
+  return totals;
+}
+
+double RoundedMs(int64_t ns, int decimals) { return NsToMs(ns, decimals, Rounding::kHalfAway); }
+
+Object MakeRow(const Trace& trace, const Stream& stream, const Totals& totals,
+               const DeviceConcurrency& device) {
+  const Lane& lane = trace.lanes[Index(stream.lane)];
+  const double average_us =
+      static_cast<double>(stream.total_ns) / static_cast<double>(stream.kernels.size()) / 1e3;
+  const bool has_copies = trace.schema.Has(TableId::kMemcpy);
+  const auto copy_ms = [&](int64_t ns) { return has_copies ? Value(RoundedMs(ns, 3)) : Value(); };
+  return {{"deviceId", DeviceValue(lane)},
+          {"streamId", StreamValue(lane)},
+          {"kernel_count", stream.kernels.size()},
+          {"total_gpu_ms", RoundedMs(stream.total_ns, 2)},
+          {"avg_kernel_us", RoundHalfAway(average_us, 1)},
+          {"max_kernel_ms", RoundedMs(stream.max_ns, 3)},
+          {"stream_span_ms", RoundedMs(stream.span.length_ns(), 2)},
+          {"stream_util_pct", Percent(Length(Union(stream.kernels)), stream.span.length_ns())},
+          {"active_streams", totals.streams},
+          {"total_kernels", totals.kernels},
+          {"global_span_ms", RoundedMs(totals.span.length_ns(), 2)},
+          {"sum_util_pct", Percent(totals.kernel_ns, totals.span.length_ns())},
+          {"pid", PidValue(lane)},
+          {"total_gpu_ns", stream.total_ns},
+          {"device_max_concurrent_kernels", device.most_at_once},
+          {"device_concurrent_ms", RoundedMs(device.two_or_more_ns, 3)},
+          {"device_copy_ms", copy_ms(device.copy_ns)},
+          {"device_copy_overlapped_ms", copy_ms(device.copy_overlapped_ns)}};
+}
+
+Result<Rows> Run(const Query& query) {
+  std::vector<Stream> streams = CollectStreams(query);
+  Rows rows;
+  if (streams.empty()) return rows;
+  const auto concurrency = Concurrency(query, streams);
+  const Totals totals = Total(streams);
+  std::stable_sort(streams.begin(), streams.end(),
+                   [](const Stream& a, const Stream& b) { return a.total_ns > b.total_ns; });
+  const auto limit = static_cast<size_t>(query.params.Int("limit"));
+  for (size_t i = 0; i < streams.size() && i < limit; ++i) {
+    const auto device = query.trace.lanes[Index(streams[i].lane)].device;
+    rows.rows.push_back(MakeRow(query.trace, streams[i], totals, concurrency.at(device)));
+  }
+  const Value sum_pct = Percent(totals.kernel_ns, totals.span.length_ns());
+  rows.notes.push_back(
+      fmt::format("{} active streams, {} kernels in {}; kernel time summed over all streams is "
+                  "{:.1f} % of that.",
+                  totals.streams, totals.kernels, FormatDuration(totals.span.length_ns()),
+                  sum_pct.is_null() ? 0.0 : *sum_pct.AsDouble()));
+  for (const auto& [device, one] : concurrency) {
+    rows.notes.push_back(
+        fmt::format("Device {}: at most {} kernels at once, two or more for {}; copies {}, of "
+                    "which {} beside kernels.",
+                    device ? std::to_string(*device) : "?", one.most_at_once,
+                    FormatDuration(one.two_or_more_ns), FormatDuration(one.copy_ns),
+                    FormatDuration(one.copy_overlapped_ns)));
+  }
+  return rows;
+}
+
+}  // namespace
+
+Skill skill_stream_concurrency() {
+  return {
+      .name = "stream_concurrency",
+      .category = Category::kKernels,
+      .title = "Stream Concurrency Analysis",
+      .doc =
+          "Kernel time and occupancy of each stream, kernels that run at once, and copies that "
+          "kernels hide.",
+      .needs = {TableId::kKernel},
+      .reads = {{TableId::kKernel, {Column::kTime, Column::kLane}},
+                {TableId::kMemcpy, {Column::kTime, Column::kLane}}},
+      .params = {Param::Count("limit", 10, "largest number of streams to list")},
+      .columns =
+          {{"deviceId", Unit::kId, "CUDA device", "Device"},
+           {"streamId", Unit::kId, "CUDA stream", "Stream"},
+           {"kernel_count", Unit::kCount, "kernels of the stream", "Kernels"},
+           {"total_gpu_ms", Unit::kMs, "summed kernel time of the stream", "Kernel time",
+            DurationCell("total_gpu_ns")},
+           {"avg_kernel_us", Unit::kUs, "mean kernel duration", "Mean us"},
+           {"max_kernel_ms", Unit::kMs, "longest kernel", "Max ms"},
+           {"stream_span_ms", Unit::kMs, "first start to last end", "Span ms"},
+           {"stream_util_pct", Unit::kPct,
+            "time with a kernel of the stream / span; null when the span is 0", "Busy"},
+           {"active_streams", Unit::kCount, "streams with kernels, all devices"},
+           {"total_kernels", Unit::kCount, "kernels of all streams"},
+           {"global_span_ms", Unit::kMs, "first start to last end of all kernels"},
+           {"sum_util_pct", Unit::kPct, "kernel time of all streams / that span; may exceed 100"},
+           {"pid", Unit::kId, "process id, null when the capture does not tell", "PID"},
+           {"total_gpu_ns", Unit::kCount, "summed kernel time of the stream, exact"},
+           {"device_max_concurrent_kernels", Unit::kCount,
+            "most kernels of the device at one time"},
+           {"device_concurrent_ms", Unit::kMs, "time with two or more kernels of the device"},
+           {"device_copy_ms", Unit::kMs,
+            "time with a copy of the device; null without a copy table"},
+           {"device_copy_overlapped_ms", Unit::kMs, "the part of it with a kernel of the device"}},
+      .empty_text = "no kernels in the window",
+      .run = Run};
+}
+
+}  // namespace nsys

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Which API call launched which GPU work. A correlation id is unique within a process only and may
+// be used again in a long capture, so the link is by (process, correlation id), and of several
+// calls the latest that does not start after the work.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace nsys {
+
+inline constexpr uint32_t kNoCall = 0xFFFFFFFF;
+
+// The clocks of CPU and GPU are aligned to about a microsecond. When every candidate call starts
+// after the work, one that starts within this much of it still counts as its launch.
+inline constexpr int64_t kClockSkewNs = 50'000;
+
+// For each row of `events`, the row of trace.calls that launched it, or kNoCall. Where the process
+// of either side is unknown, the correlation id alone decides. Needs kTime, kCorrelation of both,
+// kLane of `events` and kThread of the calls. O(events + calls).
+std::vector<uint32_t> LinkLaunches(const Trace& trace, const GpuEvents& events);
+
+}  // namespace nsys

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// The tables of a trace as columns: one vector per column, one row per event, sorted by
+// (start, end, row of the source). Times are signed nanoseconds on the capture's clock.
+// A column that was not asked for is empty; a table that the capture lacks has no rows.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "trace/ids.h"
+
+namespace nsys {
+
+enum class TableId : uint8_t {
+  kKernel,
+  kMemcpy,
+  kMemset,
+  kGraphTrace,
+  kSync,
+  kRuntime,
+  kNvtx,
+  kStringIds,
+  kCudaDevice,
+};
+inline constexpr size_t kTableCount = 9;
+
+// The name of the table in Nsight's schema, e.g. "CUPTI_ACTIVITY_KIND_KERNEL".
+std::string_view CanonicalName(TableId table);
+
+// What can be asked of a table. One Column may rest on several columns of the file: kLane reads
+// deviceId, contextId, greenContextId, streamId and globalPid.
+enum class Column : uint8_t {
+  kTime,         // start_ns, end_ns
+  kLane,         // where a GPU event ran
+  kCorrelation,  // the id that a call and the work it launched share
+  kName,         // kernel names; name of an API call; text of an NVTX range
+  kThread,       // the thread of an API call or, with its domain, of an NVTX range
+  kBytes,
+  kKind,  // copy kind, synchronization type, NVTX event type
+};
+
+class ColumnSet {
+ public:
+  constexpr ColumnSet() = default;
+  constexpr ColumnSet(std::initializer_list<Column> columns) {
+    for (const Column column : columns) Add(column);
+  }
+  constexpr void Add(Column column) { bits_ |= 1U << static_cast<unsigned>(column); }
+  constexpr void Add(ColumnSet other) { bits_ |= other.bits_; }
+  constexpr bool Has(Column column) const {
+    return (bits_ >> static_cast<unsigned>(column) & 1U) != 0;
+  }
+  constexpr bool empty() const { return bits_ == 0; }
+
+ private:
+  uint32_t bits_ = 0;
+};
+
+// What a question reads: the columns wanted of each table. Tables without wanted columns stay
+// unread.
+class Reads {
+ public:
+  Reads() = default;
+  Reads(std::initializer_list<std::pair<TableId, ColumnSet>> wanted) {
+    for (const auto& [table, columns] : wanted) Add(table, columns);
+  }
+  void Add(TableId table, ColumnSet columns) { columns_[static_cast<size_t>(table)].Add(columns); }
+  void Add(const Reads& other) {
+    for (size_t table = 0; table < kTableCount; ++table) columns_[table].Add(other.columns_[table]);
+  }
+  ColumnSet Of(TableId table) const { return columns_[static_cast<size_t>(table)]; }
+
+ private:
+  std::array<ColumnSet, kTableCount> columns_;
+};
+
+struct SourceTable;
+
+// The columns that `table` of the file would need for `column` to mean anything, and lacks:
+// deviceId for kLane, say. Optional ones (contextId, globalPid, the event type of NVTX rows) are
+// never listed.
+std::vector<std::string> MissingSources(const SourceTable& source, TableId table, Column column);
+
+inline constexpr int64_t kNoCorrelation = -1;
+
+// Columns that every table of timed events has.
+struct Events {
+  std::vector<int64_t> start_ns;
+  std::vector<int64_t> end_ns;
+  size_t size() const { return start_ns.size(); }
+  int64_t duration_ns(size_t row) const { return end_ns[row] - start_ns[row]; }
+};
+
+struct GpuEvents : Events {
+  std::vector<LaneId> lane;
+  std::vector<int64_t> correlation;  // kNoCorrelation when the capture has none
+};
+
+struct KernelTable : GpuEvents {
+  std::vector<StringId> name;        // demangled, else short, else "kernel_<number of shortName>"
+  std::vector<StringId> short_name;  // kNone when the capture does not tell
+  std::vector<StringId> demangled_name;  // kNone when the capture does not tell
+
+  // The name that decides a kernel's class: short, else demangled, else "kernel_<number>".
+  StringId class_name(size_t row) const {
+    return short_name[row] != StringId::kNone ? short_name[row] : name[row];
+  }
+};
+
+struct CopyTable : GpuEvents {
+  std::vector<int64_t> bytes;
+  std::vector<int32_t> kind;  // ENUM_CUDA_MEMCPY_OPER
+};
+
+struct SyncTable : GpuEvents {
+  std::vector<int32_t> type;  // ENUM_CUPTI_SYNC_TYPE
+};
+
+// Runtime and driver API calls.
+struct CallTable : Events {
+  std::vector<ThreadId> thread;
+  std::vector<int64_t> correlation;
+  std::vector<StringId> name;
+};
+
+struct NvtxTable
+    : Events {  // marks and ranges still open at the end of the capture: end_ns == start_ns
+  std::vector<NvtxLaneId> lane;
+  std::vector<StringId> text;  // kNone for a range without a name
+  std::vector<int32_t> event_type;
+};
+
+}  // namespace nsys

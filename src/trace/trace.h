@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// Trace: what was read of one capture, as columns. It owns everything; the analyses only look.
+// A Trace is immutable once loaded, so that any number of threads may read it.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/ids.h"
+#include "trace/string_pool.h"
+#include "trace/tables.h"
+
+namespace nsys {
+
+// A CUDA process, keyed by the whole globalPid word: a pid alone repeats across hosts and over
+// time.
+struct Process {
+  int64_t global_pid = 0;  // thread bits zero
+  int64_t pid() const { return (global_pid >> 24) & 0xFFFFFF; }
+};
+
+struct Thread {
+  int64_t global_tid = 0;
+  ProcessId process = ProcessId::kNone;  // the one of the same host, VM and pid
+  int64_t tid() const { return global_tid & 0xFFFFFF; }
+};
+
+// Where GPU work runs. Stream numbers repeat across processes, devices and contexts, so a stream
+// is the whole key. Unknown parts compare equal to each other and less than any number.
+struct Lane {
+  std::optional<int64_t> device;  // CUDA ordinal as the process saw it
+  std::optional<int64_t> stream;
+  std::optional<int64_t> global_pid;
+  std::optional<int64_t> context;
+  std::optional<int64_t> green_context;  // 0 in the file means none
+  auto operator<=>(const Lane&) const = default;
+};
+
+// Push-pop ranges nest within one thread and one domain.
+struct NvtxLane {
+  ThreadId thread = ThreadId::kNone;
+  int64_t domain = 0;
+  auto operator<=>(const NvtxLane&) const = default;
+};
+
+struct SourceColumn {
+  std::string name;
+  std::string type;  // INTEGER, REAL or TEXT
+  bool primary_key = false;
+};
+
+struct SourceTable {
+  std::string name;
+  std::vector<SourceColumn> columns;
+  const SourceColumn* Find(std::string_view column) const;
+};
+
+// What the capture holds, whether read or not.
+struct Schema {
+  std::vector<SourceTable> tables;  // in byte order of their names
+  std::array<std::optional<std::string>, kTableCount>
+      resolved;                                 // the table that answers for each TableId
+  std::vector<std::string> unknown_gpu_tables;  // look like GPU work under names we do not know
+
+  bool Has(TableId table) const { return resolved[static_cast<size_t>(table)].has_value(); }
+  const SourceTable* Find(std::string_view name) const;
+  const SourceTable* Find(TableId table) const;
+};
+
+struct Trace {
+  Schema schema;
+  StringPool strings;
+
+  std::vector<Process> processes;    // by global_pid
+  std::vector<Thread> threads;       // by global_tid
+  std::vector<Lane> lanes;           // in the order of Lane
+  std::vector<NvtxLane> nvtx_lanes;  // in the order of NvtxLane
+
+  KernelTable kernels;
+  CopyTable copies;
+  GpuEvents memsets;
+  GpuEvents graphs;  // one row per launch of a CUDA graph that was traced as a whole
+  SyncTable syncs;
+  CallTable calls;
+  NvtxTable nvtx;
+
+  std::vector<int64_t> device_inventory;  // CUDA ordinals of TARGET_INFO_CUDA_DEVICE, ascending
+  std::vector<std::string> warnings;      // rows left out while reading, and why
+
+  const Lane& LaneOf(const GpuEvents& events, size_t row) const {
+    return lanes[Index(events.lane[row])];
+  }
+  std::optional<int64_t> DeviceOf(const GpuEvents& events, size_t row) const {
+    return LaneOf(events, row).device;
+  }
+
+  // The text of `id`, or an empty view for kNone.
+  std::string_view Text(StringId id) const {
+    return id == StringId::kNone ? std::string_view() : strings.Get(id);
+  }
+
+  // The process with this globalPid word, or kNone.
+  ProcessId FindProcess(std::optional<int64_t> global_pid) const;
+  ProcessId ProcessOf(ThreadId thread) const {
+    return thread == ThreadId::kNone ? ProcessId::kNone : threads[Index(thread)].process;
+  }
+};
+
+}  // namespace nsys

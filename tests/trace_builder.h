@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+// TraceBuilder: a trace in a few lines of code, for unit tests. Events may be given in any order;
+// Build sorts them as the loader does. Names and threads are made on first use.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace nsys {
+
+struct KernelSpec {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  int64_t stream = 7;
+  int64_t device = 0;
+  int64_t correlation = kNoCorrelation;
+  int64_t pid = 100;
+  int64_t context = 1;
+};
+
+struct CallSpec {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  int64_t correlation = kNoCorrelation;
+  int64_t pid = 100;
+  int64_t tid = 100;
+};
+
+struct RangeSpec {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  int64_t pid = 100;
+  int64_t tid = 100;
+  int64_t domain = 0;
+  int32_t type = 59;
+};
+
+struct CopySpec {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  int64_t bytes = 0;
+  int32_t kind = 1;
+  int64_t stream = 7;
+  int64_t device = 0;
+  int64_t pid = 100;
+};
+
+struct SyncSpec {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  int32_t type = 3;
+  int64_t correlation = kNoCorrelation;
+  int64_t pid = 100;
+  int64_t context = 1;
+  int64_t device = 0;
+};
+
+class TraceBuilder {
+ public:
+  TraceBuilder& Kernel(const std::string& name, const KernelSpec& spec) {
+    Mark(TableId::kKernel);
+    KernelTable& t = trace_.kernels;
+    AddGpu(t, spec.start_ns, spec.end_ns, LaneFor(spec.device, spec.stream, spec.pid, spec.context),
+           spec.correlation);
+    const StringId id = trace_.strings.Intern(name);
+    t.name.push_back(id);
+    t.short_name.push_back(id);
+    t.demangled_name.push_back(id);
+    return *this;
+  }
+
+  TraceBuilder& Copy(const CopySpec& spec) {
+    Mark(TableId::kMemcpy);
+    AddGpu(trace_.copies, spec.start_ns, spec.end_ns,
+           LaneFor(spec.device, spec.stream, spec.pid, 1), kNoCorrelation);
+    trace_.copies.bytes.push_back(spec.bytes);
+    trace_.copies.kind.push_back(spec.kind);
+    return *this;
+  }
+
+  // A CUDA graph traced as a whole.
+  TraceBuilder& Graph(const KernelSpec& spec) {
+    Mark(TableId::kGraphTrace);
+    AddGpu(trace_.graphs, spec.start_ns, spec.end_ns,
+           LaneFor(spec.device, spec.stream, spec.pid, spec.context), spec.correlation);
+    return *this;
+  }
+
+  TraceBuilder& Sync(const SyncSpec& spec) {
+    Mark(TableId::kSync);
+    AddGpu(trace_.syncs, spec.start_ns, spec.end_ns,
+           LaneFor(spec.device, 7, spec.pid, spec.context), spec.correlation);
+    trace_.syncs.type.push_back(spec.type);
+    return *this;
+  }
+
+  TraceBuilder& Call(const std::string& name, const CallSpec& spec) {
+    Mark(TableId::kRuntime);
+    CallTable& t = trace_.calls;
+    t.start_ns.push_back(spec.start_ns);
+    t.end_ns.push_back(spec.end_ns);
+    t.thread.push_back(ThreadId{static_cast<uint32_t>(ThreadFor(spec.pid, spec.tid))});
+    t.correlation.push_back(spec.correlation);
+    t.name.push_back(trace_.strings.Intern(name));
+    return *this;
+  }
+
+  TraceBuilder& Range(const std::string& text, const RangeSpec& spec) {
+    Mark(TableId::kNvtx);
+    NvtxTable& t = trace_.nvtx;
+    t.start_ns.push_back(spec.start_ns);
+    t.end_ns.push_back(spec.end_ns);
+    t.lane.push_back(NvtxLaneId{static_cast<uint32_t>(NvtxLaneFor(spec))});
+    t.text.push_back(trace_.strings.Intern(text));
+    t.event_type.push_back(spec.type);
+    return *this;
+  }
+
+  // The finished trace: ids renumbered into their documented order, tables sorted by time.
+  Trace Build() {
+    Mark(TableId::kStringIds);
+    RenumberProcessesAndThreads();
+    RenumberLanes();
+    SortTables();
+    return std::move(trace_);
+  }
+
+ private:
+  static int64_t GlobalPid(int64_t pid) { return (int64_t{1} << 48) | (pid << 24); }
+
+  void Mark(TableId table) {
+    trace_.schema.resolved[static_cast<size_t>(table)] = std::string(CanonicalName(table));
+  }
+
+  static void AddGpu(GpuEvents& events, int64_t start_ns, int64_t end_ns, size_t lane,
+                     int64_t correlation) {
+    events.start_ns.push_back(start_ns);
+    events.end_ns.push_back(end_ns);
+    events.lane.push_back(LaneId{static_cast<uint32_t>(lane)});
+    events.correlation.push_back(correlation);
+  }
+
+  size_t LaneFor(int64_t device, int64_t stream, int64_t pid, int64_t context) {
+    const Lane lane{.device = device,
+                    .stream = stream,
+                    .global_pid = GlobalPid(pid),
+                    .context = context,
+                    .green_context = std::nullopt};
+    return PositionOf(trace_.lanes, lane);
+  }
+
+  size_t ThreadFor(int64_t pid, int64_t tid) {
+    const int64_t global_tid = GlobalPid(pid) | tid;
+    for (size_t i = 0; i < trace_.threads.size(); ++i) {
+      if (trace_.threads[i].global_tid == global_tid) return i;
+    }
+    trace_.threads.push_back({.global_tid = global_tid});
+    return trace_.threads.size() - 1;
+  }
+
+  size_t NvtxLaneFor(const RangeSpec& spec) {
+    return PositionOf(
+        trace_.nvtx_lanes,
+        NvtxLane{ThreadId{static_cast<uint32_t>(ThreadFor(spec.pid, spec.tid))}, spec.domain});
+  }
+
+  template <typename T>
+  static size_t PositionOf(std::vector<T>& items, const T& item) {
+    const auto at = std::find(items.begin(), items.end(), item);
+    if (at != items.end()) return static_cast<size_t>(at - items.begin());
+    items.push_back(item);
+    return items.size() - 1;
+  }
+
+  // Sorts `items` and returns the new position of each old one.
+  template <typename T, typename Less>
+  static std::vector<uint32_t> SortAndMap(std::vector<T>& items, const Less& less) {
+    std::vector<uint32_t> order(items.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::sort(order.begin(), order.end(),
+              [&](uint32_t a, uint32_t b) { return less(items[a], items[b]); });
+    std::vector<uint32_t> position(items.size());
+    std::vector<T> sorted;
+    for (uint32_t i = 0; i < order.size(); ++i) {
+      position[order[i]] = i;
+      sorted.push_back(items[order[i]]);
+    }
+    items = std::move(sorted);
+    return position;
+  }
+
+  void RenumberProcessesAndThreads() {
+    const auto new_thread = SortAndMap(trace_.threads, [](const Thread& a, const Thread& b) {
+      return a.global_tid < b.global_tid;
+    });
+    for (ThreadId& id : trace_.calls.thread) id = ThreadId{new_thread[Index(id)]};
+    for (NvtxLane& lane : trace_.nvtx_lanes) lane.thread = ThreadId{new_thread[Index(lane.thread)]};
+    std::vector<int64_t> pids;
+    for (const Lane& lane : trace_.lanes) pids.push_back(*lane.global_pid);
+    for (const Thread& thread : trace_.threads)
+      pids.push_back(thread.global_tid & ~int64_t{0xFFFFFF});
+    std::sort(pids.begin(), pids.end());
+    pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
+    for (const int64_t pid : pids) trace_.processes.push_back({pid});
+    for (Thread& thread : trace_.threads)
+      thread.process = trace_.FindProcess(thread.global_tid & ~int64_t{0xFFFFFF});
+  }
+
+  void RenumberLanes() {
+    const auto new_lane = SortAndMap(trace_.lanes, std::less<Lane>());
+    for (GpuEvents* events :
+         {static_cast<GpuEvents*>(&trace_.kernels), static_cast<GpuEvents*>(&trace_.copies),
+          &trace_.memsets, &trace_.graphs, static_cast<GpuEvents*>(&trace_.syncs)}) {
+      for (LaneId& id : events->lane) id = LaneId{new_lane[Index(id)]};
+    }
+    const auto new_nvtx = SortAndMap(trace_.nvtx_lanes, std::less<NvtxLane>());
+    for (NvtxLaneId& id : trace_.nvtx.lane) id = NvtxLaneId{new_nvtx[Index(id)]};
+  }
+
+  template <typename... Columns>
+  static void SortByTime(Events& events, Columns&... columns) {
+    std::vector<uint32_t> order(events.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+      return std::pair(events.start_ns[a], events.end_ns[a]) <
+             std::pair(events.start_ns[b], events.end_ns[b]);
+    });
+    const auto apply = [&](auto& column) {
+      auto sorted = column;
+      for (size_t i = 0; i < order.size(); ++i) sorted[i] = column[order[i]];
+      column = std::move(sorted);
+    };
+    (apply(columns), ...);
+    apply(events.start_ns);
+    apply(events.end_ns);
+  }
+
+  void SortTables() {
+    auto& t = trace_;
+    SortByTime(t.kernels, t.kernels.lane, t.kernels.correlation, t.kernels.name,
+               t.kernels.short_name, t.kernels.demangled_name);
+    SortByTime(t.copies, t.copies.lane, t.copies.correlation, t.copies.bytes, t.copies.kind);
+    SortByTime(t.graphs, t.graphs.lane, t.graphs.correlation);
+    SortByTime(t.syncs, t.syncs.lane, t.syncs.correlation, t.syncs.type);
+    SortByTime(t.calls, t.calls.thread, t.calls.correlation, t.calls.name);
+    SortByTime(t.nvtx, t.nvtx.lane, t.nvtx.text, t.nvtx.event_type);
+  }
+
+  Trace trace_;
+};
+
+}  // namespace nsys
