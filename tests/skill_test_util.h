@@ -38,24 +38,33 @@ inline Rows RunOn(const Trace& trace, std::string_view name,
 inline const Value& Cell(const Object& row, std::string_view key) {
   static const Value kMissing;
   const Value* value = row.Find(key);
-  if (value == nullptr)
+  if (value == nullptr) {
     ADD_FAILURE() << "no key " << key << " in " << ToJson(row, JsonLayout::kOneLine);
+  }
   return value == nullptr ? kMissing : *value;
 }
 inline int64_t IntCell(const Object& row, std::string_view key) {
   const int64_t* value = Cell(row, key).AsInt();
-  if (value == nullptr) ADD_FAILURE() << key << " is no integer";
+  if (value == nullptr) {
+    ADD_FAILURE() << key << " is no integer";
+  }
   return value == nullptr ? 0 : *value;
 }
 inline double RealCell(const Object& row, std::string_view key) {
   const Value& value = Cell(row, key);
-  if (const int64_t* integer = value.AsInt()) return static_cast<double>(*integer);
-  if (value.AsDouble() == nullptr) ADD_FAILURE() << key << " is no number";
+  if (const int64_t* integer = value.AsInt()) {
+    return static_cast<double>(*integer);
+  }
+  if (value.AsDouble() == nullptr) {
+    ADD_FAILURE() << key << " is no number";
+  }
   return value.AsDouble() == nullptr ? 0 : *value.AsDouble();
 }
 inline std::string TextCell(const Object& row, std::string_view key) {
   const std::string* value = Cell(row, key).AsText();
-  if (value == nullptr) ADD_FAILURE() << key << " is no text";
+  if (value == nullptr) {
+    ADD_FAILURE() << key << " is no text";
+  }
   return value == nullptr ? "" : *value;
 }
 

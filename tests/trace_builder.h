@@ -158,7 +158,9 @@ class TraceBuilder {
   size_t ThreadFor(int64_t pid, int64_t tid) {
     const int64_t global_tid = GlobalPid(pid) | tid;
     for (size_t i = 0; i < trace_.threads.size(); ++i) {
-      if (trace_.threads[i].global_tid == global_tid) return i;
+      if (trace_.threads[i].global_tid == global_tid) {
+        return i;
+      }
     }
     trace_.threads.push_back({.global_tid = global_tid});
     return trace_.threads.size() - 1;
@@ -173,7 +175,9 @@ class TraceBuilder {
   template <typename T>
   static size_t PositionOf(std::vector<T>& items, const T& item) {
     const auto at = std::find(items.begin(), items.end(), item);
-    if (at != items.end()) return static_cast<size_t>(at - items.begin());
+    if (at != items.end()) {
+      return static_cast<size_t>(at - items.begin());
+    }
     items.push_back(item);
     return items.size() - 1;
   }
@@ -199,17 +203,27 @@ class TraceBuilder {
     const auto new_thread = SortAndMap(trace_.threads, [](const Thread& a, const Thread& b) {
       return a.global_tid < b.global_tid;
     });
-    for (ThreadId& id : trace_.calls.thread) id = ThreadId{new_thread[Index(id)]};
-    for (NvtxLane& lane : trace_.nvtx_lanes) lane.thread = ThreadId{new_thread[Index(lane.thread)]};
+    for (ThreadId& id : trace_.calls.thread) {
+      id = ThreadId{new_thread[Index(id)]};
+    }
+    for (NvtxLane& lane : trace_.nvtx_lanes) {
+      lane.thread = ThreadId{new_thread[Index(lane.thread)]};
+    }
     std::vector<int64_t> pids;
-    for (const Lane& lane : trace_.lanes) pids.push_back(*lane.global_pid);
-    for (const Thread& thread : trace_.threads)
+    for (const Lane& lane : trace_.lanes) {
+      pids.push_back(*lane.global_pid);
+    }
+    for (const Thread& thread : trace_.threads) {
       pids.push_back(thread.global_tid & ~int64_t{0xFFFFFF});
+    }
     std::sort(pids.begin(), pids.end());
     pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
-    for (const int64_t pid : pids) trace_.processes.push_back({pid});
-    for (Thread& thread : trace_.threads)
+    for (const int64_t pid : pids) {
+      trace_.processes.push_back({pid});
+    }
+    for (Thread& thread : trace_.threads) {
       thread.process = trace_.FindProcess(thread.global_tid & ~int64_t{0xFFFFFF});
+    }
   }
 
   void RenumberLanes() {
@@ -217,10 +231,14 @@ class TraceBuilder {
     for (GpuEvents* events :
          {static_cast<GpuEvents*>(&trace_.kernels), static_cast<GpuEvents*>(&trace_.copies),
           &trace_.memsets, &trace_.graphs, static_cast<GpuEvents*>(&trace_.syncs)}) {
-      for (LaneId& id : events->lane) id = LaneId{new_lane[Index(id)]};
+      for (LaneId& id : events->lane) {
+        id = LaneId{new_lane[Index(id)]};
+      }
     }
     const auto new_nvtx = SortAndMap(trace_.nvtx_lanes, std::less<NvtxLane>());
-    for (NvtxLaneId& id : trace_.nvtx.lane) id = NvtxLaneId{new_nvtx[Index(id)]};
+    for (NvtxLaneId& id : trace_.nvtx.lane) {
+      id = NvtxLaneId{new_nvtx[Index(id)]};
+    }
   }
 
   template <typename... Columns>
@@ -233,7 +251,9 @@ class TraceBuilder {
     });
     const auto apply = [&](auto& column) {
       auto sorted = column;
-      for (size_t i = 0; i < order.size(); ++i) sorted[i] = column[order[i]];
+      for (size_t i = 0; i < order.size(); ++i) {
+        sorted[i] = column[order[i]];
+      }
       column = std::move(sorted);
     };
     (apply(columns), ...);

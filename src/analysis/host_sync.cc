@@ -17,12 +17,15 @@ using ContextKey = std::pair<std::optional<int64_t>, std::optional<int64_t>>;  /
 // The device on which the kernels of each context ran.
 std::map<ContextKey, std::optional<int64_t>> DeviceOfContexts(const Trace& trace) {
   std::vector<uint8_t> used(trace.lanes.size(), 0);
-  for (const LaneId lane : trace.kernels.lane) used[Index(lane)] = 1;
+  for (const LaneId lane : trace.kernels.lane) {
+    used[Index(lane)] = 1;
+  }
   std::map<ContextKey, std::optional<int64_t>> devices;
   for (size_t lane = 0; lane < used.size(); ++lane) {
-    if (used[lane] != 0)
+    if (used[lane] != 0) {
       devices.emplace(ContextKey(trace.lanes[lane].global_pid, trace.lanes[lane].context),
                       trace.lanes[lane].device);
+    }
   }
   return devices;
 }
@@ -31,11 +34,14 @@ std::map<ContextKey, std::optional<int64_t>> DeviceOfContexts(const Trace& trace
 std::vector<uint8_t> BlockingRows(const Trace& trace) {
   const SyncTable& syncs = trace.syncs;
   std::vector<uint8_t> blocking(syncs.size(), 1);
-  if (std::find(syncs.type.begin(), syncs.type.end(), kStreamWaitEvent) == syncs.type.end())
+  if (std::find(syncs.type.begin(), syncs.type.end(), kStreamWaitEvent) == syncs.type.end()) {
     return blocking;
+  }
   const std::vector<uint32_t> calls = LinkLaunches(trace, syncs);
   for (size_t row = 0; row < syncs.size(); ++row) {
-    if (syncs.type[row] != kStreamWaitEvent) continue;
+    if (syncs.type[row] != kStreamWaitEvent) {
+      continue;
+    }
     const bool synchronizes =
         calls[row] != kNoCall &&
         trace.Text(trace.calls.name[calls[row]]).find("Synchronize") != std::string_view::npos;
@@ -55,16 +61,22 @@ void AddHostSyncReads(Reads& reads) {
 
 std::optional<SpanSet> HostSyncSpans(const Trace& trace, std::optional<int64_t> device,
                                      int64_t begin_ns, int64_t end_ns) {
-  if (!trace.schema.Has(TableId::kSync)) return std::nullopt;
+  if (!trace.schema.Has(TableId::kSync)) {
+    return std::nullopt;
+  }
   const std::vector<uint8_t> blocking = BlockingRows(trace);
   const auto context_device = DeviceOfContexts(trace);
   std::vector<Span> spans;
   for (size_t row = 0; row < trace.syncs.size(); ++row) {
-    if (blocking[row] == 0) continue;
+    if (blocking[row] == 0) {
+      continue;
+    }
     if (device) {
       const Lane& lane = trace.LaneOf(trace.syncs, row);
       const auto known = context_device.find({lane.global_pid, lane.context});
-      if ((known == context_device.end() ? lane.device : known->second) != device) continue;
+      if ((known == context_device.end() ? lane.device : known->second) != device) {
+        continue;
+      }
     }
     spans.push_back(
         {std::max(trace.syncs.start_ns[row], begin_ns), std::min(trace.syncs.end_ns[row], end_ns)});

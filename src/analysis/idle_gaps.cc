@@ -25,8 +25,9 @@ std::vector<std::vector<Work>> WorkByLane(const Trace& trace, int64_t device,
   const auto add = [&](const GpuEvents& events, const auto& name_of, bool is_graph) {
     for (size_t row = 0; row < events.size(); ++row) {
       if (!on_device(events.lane[row]) ||
-          !Contains(window, events.start_ns[row], events.end_ns[row]))
+          !Contains(window, events.start_ns[row], events.end_ns[row])) {
         continue;
+      }
       by_lane[Index(events.lane[row])].push_back({events.start_ns[row], events.end_ns[row],
                                                   events.correlation[row], name_of(row), is_graph});
     }
@@ -35,9 +36,15 @@ std::vector<std::vector<Work>> WorkByLane(const Trace& trace, int64_t device,
   add(trace.graphs, [](size_t) { return StringId::kNone; }, true);
   for (auto& work : by_lane) {
     std::sort(work.begin(), work.end(), [&](const Work& a, const Work& b) {
-      if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
-      if (a.correlation != b.correlation) return a.correlation < b.correlation;
-      if (a.end_ns != b.end_ns) return a.end_ns < b.end_ns;
+      if (a.start_ns != b.start_ns) {
+        return a.start_ns < b.start_ns;
+      }
+      if (a.correlation != b.correlation) {
+        return a.correlation < b.correlation;
+      }
+      if (a.end_ns != b.end_ns) {
+        return a.end_ns < b.end_ns;
+      }
       return trace.Text(a.name) < trace.Text(b.name);
     });
   }
@@ -46,8 +53,12 @@ std::vector<std::vector<Work>> WorkByLane(const Trace& trace, int64_t device,
 
 HostActivity ActivityOf(const std::string& api) {
   const auto holds = [&](const char* part) { return api.find(part) != std::string::npos; };
-  if (holds("Synchronize")) return HostActivity::kSynchronization;
-  if (holds("Memcpy") || holds("Memset")) return HostActivity::kMemoryTransfer;
+  if (holds("Synchronize")) {
+    return HostActivity::kSynchronization;
+  }
+  if (holds("Memcpy") || holds("Memset")) {
+    return HostActivity::kMemoryTransfer;
+  }
   if (holds("LaunchKernel") || holds("LaunchCooperative") || holds("GraphLaunch") ||
       api.starts_with("cuLaunch")) {
     return HostActivity::kKernelLaunch;
@@ -62,10 +73,14 @@ StreamActivity FindIdleGaps(const Trace& trace, int64_t device, const std::optio
   StreamActivity activity;
   const auto by_lane = WorkByLane(trace, device, window);
   for (uint32_t lane = 0; lane < by_lane.size(); ++lane) {
-    if (by_lane[lane].empty()) continue;
+    if (by_lane[lane].empty()) {
+      continue;
+    }
     const Work* last =
         &by_lane[lane].front();  // the work that ends last so far: streams may overlap themselves
-    if (activity.streams == 0) activity.span = {last->start_ns, last->end_ns};
+    if (activity.streams == 0) {
+      activity.span = {last->start_ns, last->end_ns};
+    }
     for (const Work& next : by_lane[lane]) {
       if (next.start_ns - last->end_ns > min_gap_ns) {
         activity.gaps.push_back({.lane = LaneId{lane},
@@ -77,16 +92,24 @@ StreamActivity FindIdleGaps(const Trace& trace, int64_t device, const std::optio
                                  .after_is_graph = next.is_graph,
                                  .after_correlation = next.correlation});
       }
-      if (next.end_ns > last->end_ns) last = &next;
+      if (next.end_ns > last->end_ns) {
+        last = &next;
+      }
     }
     activity.span.begin_ns = std::min(activity.span.begin_ns, by_lane[lane].front().start_ns);
     activity.span.end_ns = std::max(activity.span.end_ns, last->end_ns);
     ++activity.streams;
   }
   std::sort(activity.gaps.begin(), activity.gaps.end(), [&](const IdleGap& a, const IdleGap& b) {
-    if (a.length_ns() != b.length_ns()) return a.length_ns() > b.length_ns();
-    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
-    if (a.lane != b.lane) return a.lane < b.lane;  // lanes of one device are ordered by stream
+    if (a.length_ns() != b.length_ns()) {
+      return a.length_ns() > b.length_ns();
+    }
+    if (a.start_ns != b.start_ns) {
+      return a.start_ns < b.start_ns;
+    }
+    if (a.lane != b.lane) {
+      return a.lane < b.lane;  // lanes of one device are ordered by stream
+    }
     return a.after_correlation < b.after_correlation;
   });
   return activity;
@@ -99,9 +122,13 @@ std::vector<ApiShare> ApiTimeWithin(const Trace& trace, const IdleGap& gap) {
   for (size_t call = 0; call < calls.size() && calls.start_ns[call] < gap.end_ns; ++call) {
     const int64_t inside =
         ClippedLength({calls.start_ns[call], calls.end_ns[call]}, gap.start_ns, gap.end_ns);
-    if (inside == 0) continue;
+    if (inside == 0) {
+      continue;
+    }
     const ProcessId caller = trace.ProcessOf(calls.thread[call]);
-    if (process != ProcessId::kNone && caller != ProcessId::kNone && caller != process) continue;
+    if (process != ProcessId::kNone && caller != ProcessId::kNone && caller != process) {
+      continue;
+    }
     by_name[calls.name[call]] += inside;
   }
   std::vector<ApiShare> shares;
@@ -115,9 +142,13 @@ std::vector<ApiShare> ApiTimeWithin(const Trace& trace, const IdleGap& gap) {
 }
 
 HostActivity DominantActivity(const std::vector<ApiShare>& shares) {
-  if (shares.empty()) return HostActivity::kNoCalls;
+  if (shares.empty()) {
+    return HostActivity::kNoCalls;
+  }
   std::array<int64_t, 4> ns{};
-  for (const ApiShare& share : shares) ns[static_cast<size_t>(ActivityOf(share.name))] += share.ns;
+  for (const ApiShare& share : shares) {
+    ns[static_cast<size_t>(ActivityOf(share.name))] += share.ns;
+  }
   return static_cast<HostActivity>(std::max_element(ns.begin(), ns.end()) - ns.begin());
 }
 

@@ -20,10 +20,13 @@ std::multiset<std::pair<int64_t, int64_t>> OracleGaps(const Trace& trace, int64_
   std::map<LaneId, std::pair<int64_t, int64_t>> extent;
   const auto add = [&](const GpuEvents& events) {
     for (size_t row = 0; row < events.size(); ++row) {
-      if (trace.DeviceOf(events, row) != device) continue;
+      if (trace.DeviceOf(events, row) != device) {
+        continue;
+      }
       auto& cells = paint.try_emplace(events.lane[row], kAxis, uint8_t{0}).first->second;
-      for (int64_t t = events.start_ns[row]; t < events.end_ns[row]; ++t)
+      for (int64_t t = events.start_ns[row]; t < events.end_ns[row]; ++t) {
         cells[static_cast<size_t>(t)] = 1;
+      }
       auto [at, added] =
           extent.try_emplace(events.lane[row], events.start_ns[row], events.end_ns[row]);
       at->second.first = std::min(at->second.first, events.start_ns[row]);
@@ -35,10 +38,16 @@ std::multiset<std::pair<int64_t, int64_t>> OracleGaps(const Trace& trace, int64_
   std::multiset<std::pair<int64_t, int64_t>> gaps;
   for (const auto& [lane, cells] : paint) {
     for (int64_t t = extent[lane].first; t < extent[lane].second; ++t) {
-      if (cells[static_cast<size_t>(t)] != 0) continue;
+      if (cells[static_cast<size_t>(t)] != 0) {
+        continue;
+      }
       int64_t end = t;
-      while (end < extent[lane].second && cells[static_cast<size_t>(end)] == 0) ++end;
-      if (end - t > min_gap) gaps.insert({t, end});
+      while (end < extent[lane].second && cells[static_cast<size_t>(end)] == 0) {
+        ++end;
+      }
+      if (end - t > min_gap) {
+        gaps.insert({t, end});
+      }
       t = end;
     }
   }
@@ -65,10 +74,13 @@ TEST(IdleGaps, AgreeWithPaintedStreams) {
     for (int64_t device = 0; device < 2; ++device) {
       const StreamActivity activity = FindIdleGaps(trace, device, std::nullopt, min_gap);
       std::multiset<std::pair<int64_t, int64_t>> got;
-      for (const IdleGap& gap : activity.gaps) got.insert({gap.start_ns, gap.end_ns});
+      for (const IdleGap& gap : activity.gaps) {
+        got.insert({gap.start_ns, gap.end_ns});
+      }
       ASSERT_EQ(got, OracleGaps(trace, device, min_gap)) << "round " << round;
-      for (size_t i = 1; i < activity.gaps.size(); ++i)
+      for (size_t i = 1; i < activity.gaps.size(); ++i) {
         ASSERT_GE(activity.gaps[i - 1].length_ns(), activity.gaps[i].length_ns());
+      }
     }
   }
 }

@@ -34,8 +34,9 @@ std::vector<Launch> LaunchesOnDevice(const Trace& trace, int64_t device) {
   const std::vector<uint32_t> calls = LinkLaunches(trace, trace.kernels);
   std::vector<Launch> launches;
   for (uint32_t kernel = 0; kernel < calls.size(); ++kernel) {
-    if (calls[kernel] != kNoCall && on_device(trace.kernels.lane[kernel]))
+    if (calls[kernel] != kNoCall && on_device(trace.kernels.lane[kernel])) {
       launches.push_back({calls[kernel], kernel});
+    }
   }
   // Calls are sorted by start, so their row number orders them by time.
   std::sort(launches.begin(), launches.end(), [](const Launch& a, const Launch& b) {
@@ -48,7 +49,9 @@ ThreadId PrimaryThread(const Trace& trace, const std::vector<Launch>& launches) 
   std::vector<int64_t> counts(trace.threads.size(), 0);
   for (const Launch& launch : launches) {
     const ThreadId thread = trace.calls.thread[launch.call];
-    if (thread != ThreadId::kNone) ++counts[Index(thread)];
+    if (thread != ThreadId::kNone) {
+      ++counts[Index(thread)];
+    }
   }
   const auto most = std::max_element(
       counts.begin(), counts.end());  // the first of equals: threads are by globalTid
@@ -64,22 +67,38 @@ std::vector<HostWindow> MarkerWindows(const Trace& trace, ThreadId thread,
   std::map<StringId, bool> holds_marker;  // decided once per distinct text
   std::vector<uint32_t> ranges;
   for (uint32_t row = 0; row < nvtx.size(); ++row) {
-    if (nvtx.text[row] == StringId::kNone || nvtx.end_ns[row] <= nvtx.start_ns[row]) continue;
-    if (trace.nvtx_lanes[Index(nvtx.lane[row])].thread != thread) continue;
-    if (!Touches(query.window, nvtx.start_ns[row], nvtx.end_ns[row])) continue;
+    if (nvtx.text[row] == StringId::kNone || nvtx.end_ns[row] <= nvtx.start_ns[row]) {
+      continue;
+    }
+    if (trace.nvtx_lanes[Index(nvtx.lane[row])].thread != thread) {
+      continue;
+    }
+    if (!Touches(query.window, nvtx.start_ns[row], nvtx.end_ns[row])) {
+      continue;
+    }
     const auto [known, added] = holds_marker.try_emplace(nvtx.text[row], false);
-    if (added) known->second = ContainsIgnoreCase(trace.Text(nvtx.text[row]), query.marker);
-    if (known->second) ranges.push_back(row);
+    if (added) {
+      known->second = ContainsIgnoreCase(trace.Text(nvtx.text[row]), query.marker);
+    }
+    if (known->second) {
+      ranges.push_back(row);
+    }
   }
   // Of two ranges with one start the longer encloses the other.
   std::sort(ranges.begin(), ranges.end(), [&](uint32_t a, uint32_t b) {
-    if (nvtx.start_ns[a] != nvtx.start_ns[b]) return nvtx.start_ns[a] < nvtx.start_ns[b];
-    if (nvtx.end_ns[a] != nvtx.end_ns[b]) return nvtx.end_ns[a] > nvtx.end_ns[b];
+    if (nvtx.start_ns[a] != nvtx.start_ns[b]) {
+      return nvtx.start_ns[a] < nvtx.start_ns[b];
+    }
+    if (nvtx.end_ns[a] != nvtx.end_ns[b]) {
+      return nvtx.end_ns[a] > nvtx.end_ns[b];
+    }
     return trace.Text(nvtx.text[a]) < trace.Text(nvtx.text[b]);
   });
   std::vector<HostWindow> windows;
   for (const uint32_t row : ranges) {
-    if (!windows.empty() && nvtx.start_ns[row] < windows.back().end_ns) continue;
+    if (!windows.empty() && nvtx.start_ns[row] < windows.back().end_ns) {
+      continue;
+    }
     windows.push_back(
         {nvtx.start_ns[row], nvtx.end_ns[row], std::string(trace.Text(nvtx.text[row]))});
   }
@@ -97,22 +116,29 @@ std::vector<HostWindow> PauseWindows(const Trace& trace, ThreadId thread,
         return trace.calls.thread[launch.call] == thread &&
                Touches(window, kernels.start_ns[launch.kernel], kernels.end_ns[launch.kernel]);
       });
-  if (own.empty()) return {};
+  if (own.empty()) {
+    return {};
+  }
   std::vector<int64_t> bounds = {trace.calls.start_ns[own.front().call]};
   int64_t last_end = trace.calls.end_ns[own.front().call];
-  for (const Launch& launch : own) last_end = std::max(last_end, trace.calls.end_ns[launch.call]);
+  for (const Launch& launch : own) {
+    last_end = std::max(last_end, trace.calls.end_ns[launch.call]);
+  }
   std::sort(own.begin(), own.end(),
             [](const Launch& a, const Launch& b) { return a.kernel < b.kernel; });
   int64_t busy_until = kernels.end_ns[own.front().kernel];
   for (const Launch& launch : own) {
-    if (kernels.start_ns[launch.kernel] - busy_until > kPauseNs)
+    if (kernels.start_ns[launch.kernel] - busy_until > kPauseNs) {
       bounds.push_back(trace.calls.start_ns[launch.call]);
+    }
     busy_until = std::max(busy_until, kernels.end_ns[launch.kernel]);
   }
   // Found on the device's clock, expressed on the host's: streams reorder work, so sort.
   std::sort(bounds.begin(), bounds.end());
   bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
-  if (last_end > bounds.back()) bounds.push_back(last_end);
+  if (last_end > bounds.back()) {
+    bounds.push_back(last_end);
+  }
   std::vector<HostWindow> windows;
   for (size_t i = 0; i + 1 < bounds.size(); ++i) {
     windows.push_back({bounds[i], bounds[i + 1], fmt::format("heuristic_step_{}", i)});
@@ -125,16 +151,20 @@ std::optional<Iteration> Summarize(const Trace& trace, const std::vector<Launch>
                                    ProcessId process, const HostWindow& window, size_t& next,
                                    CommunicationClasses& classes) {
   const CallTable& calls = trace.calls;
-  while (next < launches.size() && calls.start_ns[launches[next].call] < window.begin_ns) ++next;
+  while (next < launches.size() && calls.start_ns[launches[next].call] < window.begin_ns) {
+    ++next;
+  }
   Iteration iteration;
   iteration.text = window.text;
   size_t at = next;
   for (; at < launches.size() && calls.start_ns[launches[at].call] <= window.end_ns; ++at) {
     const auto [call, kernel] = launches[at];
-    if (calls.start_ns[call] < window.end_ns)
+    if (calls.start_ns[call] < window.end_ns) {
       next = at + 1;  // calls that start on a shared bound are looked at again
-    if (calls.end_ns[call] > window.end_ns || trace.ProcessOf(calls.thread[call]) != process)
+    }
+    if (calls.end_ns[call] > window.end_ns || trace.ProcessOf(calls.thread[call]) != process) {
       continue;
+    }
     const bool first = iteration.kernels == 0;
     const int64_t start = trace.kernels.start_ns[kernel];
     const int64_t end = trace.kernels.end_ns[kernel];
@@ -142,8 +172,9 @@ std::optional<Iteration> Summarize(const Trace& trace, const std::vector<Launch>
     iteration.gpu_end_ns = first ? end : std::max(iteration.gpu_end_ns, end);
     iteration.kernel_ns += end - start;
     ++iteration.kernels;
-    if (classes.IsCommunication(trace.kernels.class_name(kernel)))
+    if (classes.IsCommunication(trace.kernels.class_name(kernel))) {
       ++iteration.communication_kernels;
+    }
   }
   return iteration.kernels > 0 ? std::optional(iteration) : std::nullopt;
 }
@@ -159,23 +190,33 @@ Reads IterationReads() {
 std::vector<Iteration> DetectIterations(const Trace& trace, const IterationQuery& query) {
   const std::vector<Launch> launches = LaunchesOnDevice(trace, query.device);
   const ThreadId primary = PrimaryThread(trace, launches);
-  if (primary == ThreadId::kNone) return {};
+  if (primary == ThreadId::kNone) {
+    return {};
+  }
   std::vector<HostWindow> windows = MarkerWindows(trace, primary, query);
   const bool heuristic = windows.empty();
-  if (heuristic) windows = PauseWindows(trace, primary, launches, query.window);
+  if (heuristic) {
+    windows = PauseWindows(trace, primary, launches, query.window);
+  }
 
   CommunicationClasses classes(trace.strings);
   std::vector<Iteration> iterations;
   size_t next = 0;
   for (const HostWindow& window : windows) {
     auto iteration = Summarize(trace, launches, trace.ProcessOf(primary), window, next, classes);
-    if (!iteration) continue;
+    if (!iteration) {
+      continue;
+    }
     iteration->heuristic = heuristic;
     iterations.push_back(*std::move(iteration));
   }
   int64_t most = 0;
-  for (const Iteration& iteration : iterations) most = std::max(most, iteration.kernel_ns);
-  for (Iteration& iteration : iterations) iteration.real = iteration.kernel_ns * kRealShare >= most;
+  for (const Iteration& iteration : iterations) {
+    most = std::max(most, iteration.kernel_ns);
+  }
+  for (Iteration& iteration : iterations) {
+    iteration.real = iteration.kernel_ns * kRealShare >= most;
+  }
   return iterations;
 }
 

@@ -53,8 +53,9 @@ TEST(Iterations, MarkerIsLiteral) {
   const Trace trace = TrainingLoop(3).Build();
   const auto iterations =
       DetectIterations(trace, {.device = 0, .marker = "s_mple_0", .window = std::nullopt});
-  for (const Iteration& iteration : iterations)
+  for (const Iteration& iteration : iterations) {
     EXPECT_TRUE(iteration.heuristic) << "no wildcard, so no range matches";
+  }
 }
 
 TEST(Iterations, WindowKeepsRangesThatIntersectIt) {

@@ -24,7 +24,9 @@ std::optional<Span> Counted(const std::optional<Window>& window, KernelCut cut, 
 int64_t GraphOnly(const Trace& trace, const LanesOnDevice& on_device, const Overlap& overlap) {
   std::vector<Span> spans;
   for (size_t row = 0; row < trace.graphs.size(); ++row) {
-    if (!on_device(trace.graphs.lane[row])) continue;
+    if (!on_device(trace.graphs.lane[row])) {
+      continue;
+    }
     spans.push_back({std::max(trace.graphs.start_ns[row], overlap.first_ns),
                      std::min(trace.graphs.end_ns[row], overlap.last_ns)});
   }
@@ -44,15 +46,21 @@ std::optional<Overlap> ComputeOverlap(const Trace& trace, int64_t device,
   std::vector<Span> compute;
   std::vector<Span> communication;
   for (size_t row = 0; row < kernels.size(); ++row) {
-    if (!on_device(kernels.lane[row])) continue;
+    if (!on_device(kernels.lane[row])) {
+      continue;
+    }
     const auto span = Counted(window, cut, kernels.start_ns[row], kernels.end_ns[row]);
-    if (!span) continue;
+    if (!span) {
+      continue;
+    }
     const bool first = compute.empty() && communication.empty();
     result.first_ns = first ? span->begin_ns : std::min(result.first_ns, span->begin_ns);
     result.last_ns = first ? span->end_ns : std::max(result.last_ns, span->end_ns);
     (classes.IsCommunication(kernels.class_name(row)) ? communication : compute).push_back(*span);
   }
-  if (compute.empty() && communication.empty()) return std::nullopt;
+  if (compute.empty() && communication.empty()) {
+    return std::nullopt;
+  }
   result.compute_kernels = static_cast<int64_t>(compute.size());
   result.communication_kernels = static_cast<int64_t>(communication.size());
   result.compute = Union(std::move(compute));

@@ -28,13 +28,19 @@ Painted PaintDevice(const Trace& trace, int64_t device, const std::optional<Wind
   for (size_t row = 0; row < trace.kernels.size(); ++row) {
     const int64_t start = trace.kernels.start_ns[row];
     const int64_t end = trace.kernels.end_ns[row];
-    if (trace.DeviceOf(trace.kernels, row) != device) continue;
-    if (window && (start < window->begin_ns || end > window->end_ns)) continue;
+    if (trace.DeviceOf(trace.kernels, row) != device) {
+      continue;
+    }
+    if (window && (start < window->begin_ns || end > window->end_ns)) {
+      continue;
+    }
     first = std::min(first, start);
     last = std::max(last, end);
     const int bit =
         trace.Text(trace.kernels.name[row]).find("nccl") != std::string_view::npos ? 2 : 1;
-    for (int64_t t = start; t < end; ++t) paint[static_cast<size_t>(t)] |= bit;
+    for (int64_t t = start; t < end; ++t) {
+      paint[static_cast<size_t>(t)] |= bit;
+    }
   }
   Painted sums;
   for (int64_t t = first; t < last; ++t) {
@@ -62,7 +68,9 @@ TEST(Overlap, AgreesWithPaintedTime) {
     }
     const Trace trace = builder.Build();
     std::optional<Window> window;
-    if (number(2) == 0) window = Window{number(30), 30 + number(50)};
+    if (number(2) == 0) {
+      window = Window{number(30), 30 + number(50)};
+    }
     for (int64_t device = 0; device < 2; ++device) {
       const auto overlap = ComputeOverlap(trace, device, window);
       const Painted want = PaintDevice(trace, device, window);

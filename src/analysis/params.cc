@@ -20,7 +20,9 @@ Error ParamError(ErrorCode code, const Skill& skill, const std::string& param, s
 
 std::vector<std::string> ParamNames(const Skill& skill) {
   std::vector<std::string> names;
-  for (const Param& param : skill.params) names.push_back(param.name);
+  for (const Param& param : skill.params) {
+    names.push_back(param.name);
+  }
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -49,17 +51,23 @@ Error BadValue(const Skill& skill, const Param& param, const std::string& text,
 std::optional<bool> ParseBool(std::string_view text) {
   const std::string lower = LowerAscii(text);
   for (const std::string_view yes : {"1", "true", "t", "yes", "y", "on"}) {
-    if (lower == yes) return true;
+    if (lower == yes) {
+      return true;
+    }
   }
   for (const std::string_view no : {"0", "false", "f", "no", "n", "off"}) {
-    if (lower == no) return false;
+    if (lower == no) {
+      return false;
+    }
   }
   return std::nullopt;
 }
 
 Result<Value> ParseInteger(const Skill& skill, const Param& param, const std::string& text) {
   const auto number = ParseInt(text);
-  if (!number) return BadValue(skill, param, text, "a whole number of at most 19 digits");
+  if (!number) {
+    return BadValue(skill, param, text, "a whole number of at most 19 digits");
+  }
   if (param.minimum && *number < *param.minimum) {
     return BadValue(skill, param, text,
                     fmt::format("a whole number of at least {}", *param.minimum));
@@ -83,8 +91,9 @@ Result<Value> ParseValue(const Skill& skill, const Param& param, const std::stri
     case ParamType::kText:
       break;
   }
-  if (param.refuses_empty && text.empty())
+  if (param.refuses_empty && text.empty()) {
     return BadValue(skill, param, text, "a text of at least one character");
+  }
   return Value(text);
 }
 
@@ -94,7 +103,9 @@ Result<Params> BindParams(const Skill& skill, std::span<const GivenParam> given)
   Params params;
   for (const auto& [name, text] : given) {
     const Param* param = skill.FindParam(name);
-    if (param == nullptr) return UnknownParam(skill, name);
+    if (param == nullptr) {
+      return UnknownParam(skill, name);
+    }
     if (params.Has(name)) {
       return ParamError(ErrorCode::kUsage, skill, name,
                         fmt::format("parameter '{}' is given twice", name), "give it once");
@@ -103,7 +114,9 @@ Result<Params> BindParams(const Skill& skill, std::span<const GivenParam> given)
     params.Set(name, std::move(value));
   }
   for (const Param& param : skill.params) {
-    if (params.Has(param.name)) continue;
+    if (params.Has(param.name)) {
+      continue;
+    }
     if (param.required) {
       return ParamError(
           ErrorCode::kSkillParameter, skill, param.name,

@@ -37,7 +37,9 @@ void AddUnknownTables(const Trace& trace, Object& details) {
 Rows AbstainForTables(const Trace& trace, const std::vector<TableId>& tables,
                       std::string_view joiner) {
   std::vector<std::string> names;
-  for (const TableId table : tables) names.emplace_back(CanonicalName(table));
+  for (const TableId table : tables) {
+    names.emplace_back(CanonicalName(table));
+  }
   Object details{{"missing_tables", TextList(names)}};
   AddUnknownTables(trace, details);
   std::string reason = fmt::format("This capture has no {} table.", Join(names, joiner));
@@ -58,20 +60,28 @@ std::optional<Rows> AbstainForMissingColumns(const Skill& skill, const Trace& tr
   std::vector<std::string> words;
   for (const TableId table : skill.needs) {
     const SourceTable* source = trace.schema.Find(table);
-    if (source == nullptr) continue;
+    if (source == nullptr) {
+      continue;
+    }
     std::vector<std::string> columns;
     for (unsigned c = 0; c <= static_cast<unsigned>(Column::kKind); ++c) {
       const auto column = static_cast<Column>(c);
-      if (!skill.reads.Of(table).Has(column)) continue;
+      if (!skill.reads.Of(table).Has(column)) {
+        continue;
+      }
       const auto lacking = MissingSources(*source, table, column);
       columns.insert(columns.end(), lacking.begin(), lacking.end());
     }
-    if (columns.empty()) continue;
+    if (columns.empty()) {
+      continue;
+    }
     std::sort(columns.begin(), columns.end());
     missing.Set(CanonicalName(table), TextList(columns));
     words.push_back(fmt::format("{}.{}", source->name, Join(columns, ", ")));
   }
-  if (missing.empty()) return std::nullopt;
+  if (missing.empty()) {
+    return std::nullopt;
+  }
   return Rows::Abstain(
       fmt::format("This export lacks columns that the answer rests on: {}.", Join(words, "; ")),
       Object{{"missing_columns", std::move(missing)}});
@@ -81,18 +91,23 @@ std::optional<Rows> AbstainForMissingTables(const Skill& skill, const Trace& tra
   std::vector<TableId> absent;
   std::copy_if(skill.needs.begin(), skill.needs.end(), std::back_inserter(absent),
                [&](TableId table) { return !trace.schema.Has(table); });
-  if (!absent.empty()) return AbstainForTables(trace, absent, " and no ");
+  if (!absent.empty()) {
+    return AbstainForTables(trace, absent, " and no ");
+  }
   const auto has = [&](TableId table) { return trace.schema.Has(table); };
   const auto& any = skill.needs_one_of;
-  if (!any.empty() && std::none_of(any.begin(), any.end(), has))
+  if (!any.empty() && std::none_of(any.begin(), any.end(), has)) {
     return AbstainForTables(trace, any, " and no ");
+  }
   return std::nullopt;
 }
 
 std::optional<Rows> AbstainForNoKernels(const Skill& skill, const Trace& trace) {
   const bool needs_kernels =
       std::find(skill.needs.begin(), skill.needs.end(), TableId::kKernel) != skill.needs.end();
-  if (!needs_kernels || trace.kernels.size() > 0) return std::nullopt;
+  if (!needs_kernels || trace.kernels.size() > 0) {
+    return std::nullopt;
+  }
   Object details{{"empty_tables", List{std::string(CanonicalName(TableId::kKernel))}}};
   AddUnknownTables(trace, details);
   return Rows::Abstain(
@@ -104,12 +119,17 @@ std::optional<Rows> AbstainForNoKernels(const Skill& skill, const Trace& trace) 
 // Device number → number of kernels, for all devices that the capture knows.
 std::map<int64_t, int64_t> KernelCounts(const Trace& trace) {
   std::vector<int64_t> by_lane(trace.lanes.size(), 0);
-  for (const LaneId lane : trace.kernels.lane) ++by_lane[Index(lane)];
+  for (const LaneId lane : trace.kernels.lane) {
+    ++by_lane[Index(lane)];
+  }
   std::map<int64_t, int64_t> counts;
-  for (const int64_t device : trace.device_inventory) counts.emplace(device, 0);
+  for (const int64_t device : trace.device_inventory) {
+    counts.emplace(device, 0);
+  }
   for (size_t lane = 0; lane < by_lane.size(); ++lane) {
-    if (by_lane[lane] > 0 && trace.lanes[lane].device)
+    if (by_lane[lane] > 0 && trace.lanes[lane].device) {
       counts[*trace.lanes[lane].device] += by_lane[lane];
+    }
   }
   return counts;
 }
@@ -119,9 +139,13 @@ std::string DeviceHint(int64_t device, const std::map<int64_t, int64_t>& counts)
   std::vector<std::string> options;
   for (const auto& [id, count] : counts) {
     known.push_back(std::to_string(id));
-    if (count > 0) options.push_back(fmt::format("-p device={}", id));
+    if (count > 0) {
+      options.push_back(fmt::format("-p device={}", id));
+    }
   }
-  if (options.empty()) return fmt::format("no kernel ran on device {}, nor on any other", device);
+  if (options.empty()) {
+    return fmt::format("no kernel ran on device {}, nor on any other", device);
+  }
   return fmt::format("no kernel ran on device {}; devices of this capture: {}; try {}", device,
                      Join(known, ", "), Join(options, " or "));
 }
@@ -132,17 +156,24 @@ Reads ReadsFor(const Skill& skill, bool has_window) {
   Reads reads = skill.reads;
   const bool needs_kernels =
       std::find(skill.needs.begin(), skill.needs.end(), TableId::kKernel) != skill.needs.end();
-  if (has_window || needs_kernels) reads.Add(TableId::kKernel, {Column::kTime});
-  if (skill.FindParam("device") != nullptr)
+  if (has_window || needs_kernels) {
+    reads.Add(TableId::kKernel, {Column::kTime});
+  }
+  if (skill.FindParam("device") != nullptr) {
     reads.Add(TableId::kKernel, {Column::kTime, Column::kLane});
+  }
   return reads;
 }
 
 Status CheckWindow(const Trace& trace, const Window& window) {
-  if (trace.kernels.size() == 0) return {};
+  if (trace.kernels.size() == 0) {
+    return {};
+  }
   const int64_t first = trace.kernels.start_ns.front();
   const int64_t last = *std::max_element(trace.kernels.end_ns.begin(), trace.kernels.end_ns.end());
-  if (window.begin_ns < last && window.end_ns > first) return {};
+  if (window.begin_ns < last && window.end_ns > first) {
+    return {};
+  }
   const auto seconds = [](int64_t ns) { return static_cast<double>(ns) / 1e9; };
   const bool open = window.end_ns == std::numeric_limits<int64_t>::max();
   return Error{.code = ErrorCode::kTrimOutOfRange,
@@ -156,8 +187,9 @@ Status CheckWindow(const Trace& trace, const Window& window) {
 
 Object AvailableDevices(const Trace& trace) {
   Object devices;
-  for (const auto& [device, count] : KernelCounts(trace))
+  for (const auto& [device, count] : KernelCounts(trace)) {
     devices.Set(std::to_string(device), count);
+  }
   return devices;
 }
 
@@ -166,8 +198,9 @@ Rows NoKernelsProblem(const Query& query, int64_t device) {
   const bool elsewhere_in_time =
       counts.contains(device) && counts.at(device) > 0 && query.window.has_value();
   Object row{{"error", "no kernels found"}, {"requested_device", device}};
-  if (query.window)
+  if (query.window) {
     row.Set("requested_trim_ns", List{query.window->begin_ns, query.window->end_ns});
+  }
   row.Set("available_devices", AvailableDevices(query.trace));
   row.Set("hint",
           elsewhere_in_time
@@ -178,18 +211,37 @@ Rows NoKernelsProblem(const Query& query, int64_t device) {
   return Rows::Problem(std::move(row));
 }
 
+namespace {
+
+// A problem row when the capture has kernels, but no device of the number asked for.
+std::optional<Rows> RefuseUnknownDevice(const Skill& skill, const Query& query) {
+  if (skill.FindParam("device") == nullptr) {
+    return std::nullopt;
+  }
+  const auto counts = KernelCounts(query.trace);
+  const int64_t device = query.params.Int("device");
+  if (query.trace.kernels.size() == 0 || counts.empty() || counts.contains(device)) {
+    return std::nullopt;
+  }
+  return NoKernelsProblem({.trace = query.trace, .params = query.params, .window = std::nullopt},
+                          device);
+}
+
+}  // namespace
+
 Result<Rows> RunSkill(const Skill& skill, const Query& query) {
   const Trace& trace = query.trace;
-  if (auto rows = AbstainForMissingTables(skill, trace)) return *std::move(rows);
-  if (auto rows = AbstainForMissingColumns(skill, trace)) return *std::move(rows);
-  if (auto rows = AbstainForNoKernels(skill, trace)) return *std::move(rows);
-  if (skill.FindParam("device") != nullptr && trace.kernels.size() > 0) {
-    const int64_t device = query.params.Int("device");
-    const auto counts = KernelCounts(trace);
-    if (!counts.empty() && !counts.contains(device)) {
-      Query anytime{.trace = trace, .params = query.params, .window = std::nullopt};
-      return NoKernelsProblem(anytime, device);
-    }
+  if (auto rows = RefuseUnknownDevice(skill, query)) {
+    return *std::move(rows);
+  }
+  if (auto rows = AbstainForMissingTables(skill, trace)) {
+    return *std::move(rows);
+  }
+  if (auto rows = AbstainForMissingColumns(skill, trace)) {
+    return *std::move(rows);
+  }
+  if (auto rows = AbstainForNoKernels(skill, trace)) {
+    return *std::move(rows);
   }
   return skill.run(query);
 }

@@ -26,8 +26,9 @@ Reads ReadsFor(const Skill& skill, bool has_window);
 // without kernels has no span to compare with, and passes.
 Status CheckWindow(const Trace& trace, const Window& window);
 
-// The rows of `skill`: an abstention when the capture lacks a table or column that it needs or has
-// no GPU work at all, a problem row when its `device` occurs nowhere, else what the skill found.
+// The rows of `skill`: a problem row when its `device` occurs nowhere, an abstention when the
+// capture lacks a table or column that it needs or has no GPU work at all, else what the skill
+// found.
 Result<Rows> RunSkill(const Skill& skill, const Query& query);
 
 // Kernel counts of the devices that have kernels or are in the inventory: {"0": 12, "1": 0}.

@@ -57,7 +57,21 @@ class Params {
 
 // ---- columns
 
-enum class Unit { kText, kCount, kId, kMs, kUs, kMb, kKb, kGbps, kPct, kFlag, kTimeNs, kNested };
+enum class Unit {
+  kText,
+  kCount,
+  kId,
+  kMs,
+  kUs,
+  kSeconds,
+  kMb,
+  kKb,
+  kGbps,
+  kPct,
+  kFlag,
+  kTimeNs,
+  kNested
+};
 
 // One key of a row: how JSON names it and what it means, and how the text table shows it.
 struct ColumnSpec {

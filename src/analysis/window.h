@@ -34,7 +34,9 @@ inline bool Touches(const std::optional<Window>& window, int64_t start_ns, int64
 
 // The part of [start, end) inside the window; empty (begin >= end) when there is none.
 inline Span Clip(const std::optional<Window>& window, int64_t start_ns, int64_t end_ns) {
-  if (!window) return {start_ns, end_ns};
+  if (!window) {
+    return {start_ns, end_ns};
+  }
   return {start_ns > window->begin_ns ? start_ns : window->begin_ns,
           end_ns < window->end_ns ? end_ns : window->end_ns};
 }

@@ -13,16 +13,22 @@ namespace {
 void AppendUnicodeEscape(std::string& out, uint32_t unit) {
   static constexpr std::string_view kDigits = "0123456789abcdef";
   out += "\\u";
-  for (int shift = 12; shift >= 0; shift -= 4) out += kDigits[(unit >> shift) & 0xF];
+  for (int shift = 12; shift >= 0; shift -= 4) {
+    out += kDigits[(unit >> shift) & 0xF];
+  }
 }
 
 // Decodes the code point at `at` of valid UTF-8 and moves `at` behind it.
 uint32_t NextCodePoint(std::string_view text, size_t& at) {
   const auto lead = static_cast<uint8_t>(text[at++]);
-  if (lead < 0x80) return lead;
+  if (lead < 0x80) {
+    return lead;
+  }
   const int extra = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
   uint32_t code = lead & (0x3FU >> extra);
-  for (int i = 0; i < extra; ++i) code = (code << 6) | (static_cast<uint8_t>(text[at++]) & 0x3FU);
+  for (int i = 0; i < extra; ++i) {
+    code = (code << 6) | (static_cast<uint8_t>(text[at++]) & 0x3FU);
+  }
   return code;
 }
 
@@ -95,18 +101,24 @@ class Writer {
     ++depth_;
     bool first = true;
     for (const auto& item : items) {
-      if (!first) out_ += layout_ == JsonLayout::kIndented ? "," : ", ";
+      if (!first) {
+        out_ += layout_ == JsonLayout::kIndented ? "," : ", ";
+      }
       first = false;
       BreakLine();
       write_item(item);
     }
     --depth_;
-    if (!first) BreakLine();
+    if (!first) {
+      BreakLine();
+    }
     out_ += close;
   }
 
   void BreakLine() {
-    if (layout_ != JsonLayout::kIndented) return;
+    if (layout_ != JsonLayout::kIndented) {
+      return;
+    }
     out_ += '\n';
     out_.append(depth_ * 2, ' ');
   }

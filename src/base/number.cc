@@ -25,7 +25,9 @@ double RoundHalfAway(double value, int decimals) {
 }
 
 double RoundHalfEven(double value, int decimals) {
-  if (!std::isfinite(value)) return value;
+  if (!std::isfinite(value)) {
+    return value;
+  }
   // The decimal printer rounds the exact binary value, which is what "correctly rounded" means.
   std::array<char, 400> text;
   const auto printed = std::to_chars(text.data(), text.data() + text.size(), value,
@@ -59,7 +61,9 @@ std::string FormatDouble(double value) {
   const auto format = fixed ? std::chars_format::fixed : std::chars_format::scientific;
   const auto printed = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, format);
   std::string text(buffer.data(), printed.ptr);
-  if (fixed && text.find('.') == std::string::npos) text += ".0";
+  if (fixed && text.find('.') == std::string::npos) {
+    text += ".0";
+  }
   return text;
 }
 
@@ -75,25 +79,39 @@ std::string FormatCount(int64_t value) {
 
 std::string FormatDuration(int64_t ns) {
   const double magnitude = std::fabs(static_cast<double>(ns));
-  if (magnitude < 1e3) return std::to_string(ns) + " ns";
-  if (magnitude < 1e6) return fmt::format("{:.2f} us", static_cast<double>(ns) / 1e3);
-  if (magnitude < 1e9) return fmt::format("{:.2f} ms", static_cast<double>(ns) / 1e6);
+  if (magnitude < 1e3) {
+    return std::to_string(ns) + " ns";
+  }
+  if (magnitude < 1e6) {
+    return fmt::format("{:.2f} us", static_cast<double>(ns) / 1e3);
+  }
+  if (magnitude < 1e9) {
+    return fmt::format("{:.2f} ms", static_cast<double>(ns) / 1e6);
+  }
   return fmt::format("{:.2f} s", static_cast<double>(ns) / 1e9);
 }
 
 std::optional<int64_t> ParseInt(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
+  if (text.starts_with('+')) {
+    text.remove_prefix(1);
+  }
   int64_t value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
+    return std::nullopt;
+  }
   return value;
 }
 
 std::optional<double> ParseFiniteDouble(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
+  if (text.starts_with('+')) {
+    text.remove_prefix(1);
+  }
   double value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
+    return std::nullopt;
+  }
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 

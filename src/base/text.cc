@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/number.h"
+
 namespace nsys {
 namespace {
 
@@ -13,14 +15,20 @@ char LowerByte(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A'
 size_t SequenceLength(std::string_view bytes) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(bytes[i]); };
   const uint8_t lead = byte(0);
-  if (lead < 0x80) return 1;
+  if (lead < 0x80) {
+    return 1;
+  }
   const size_t length = lead >= 0xF0 && lead <= 0xF4  ? 4
                         : lead >= 0xE0 && lead < 0xF0 ? 3
                         : lead >= 0xC2 && lead < 0xE0 ? 2
                                                       : 0;
-  if (length == 0 || bytes.size() < length) return 0;
+  if (length == 0 || bytes.size() < length) {
+    return 0;
+  }
   for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
+    if ((byte(i) & 0xC0) != 0x80) {
+      return 0;
+    }
   }
   const uint8_t second = byte(1);
   const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
@@ -31,7 +39,9 @@ size_t SequenceLength(std::string_view bytes) {
 
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t j = 0; j <= b.size(); ++j) {
+    row[j] = j;
+  }
   for (size_t i = 1; i <= a.size(); ++i) {
     size_t diagonal = row[0];
     row[0] = i;
@@ -61,7 +71,9 @@ bool ContainsIgnoreCase(std::string_view text, std::string_view needle) {
 bool IsValidUtf8(std::string_view bytes) {
   while (!bytes.empty()) {
     const size_t length = SequenceLength(bytes);
-    if (length == 0) return false;
+    if (length == 0) {
+      return false;
+    }
     bytes.remove_prefix(length);
   }
   return true;
@@ -87,7 +99,9 @@ std::string Printable(std::string_view text) {
   std::string out = ToValidUtf8(text);
   for (size_t i = 0; i < out.size(); ++i) {
     const auto byte = static_cast<uint8_t>(out[i]);
-    if (byte < 0x20 || byte == 0x7F) out[i] = ' ';
+    if (byte < 0x20 || byte == 0x7F) {
+      out[i] = ' ';
+    }
     // U+0080..U+009F are control characters too; some terminals obey them.
     if (byte == 0xC2 && i + 1 < out.size() && static_cast<uint8_t>(out[i + 1]) < 0xA0) {
       out.replace(i, 2, " ");
@@ -103,16 +117,24 @@ size_t DisplayWidth(std::string_view text) {
 
 std::string CutMiddle(std::string_view text, size_t width) {
   const size_t length = DisplayWidth(text);
-  if (length <= width || width < 3) return std::string(text);
+  if (length <= width || width < 3) {
+    return std::string(text);
+  }
   const size_t head = width / 2;
   const size_t tail = width - head - 1;
   std::string out;
   size_t column = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     const bool starts = (static_cast<uint8_t>(text[i]) & 0xC0) != 0x80;
-    if (starts) ++column;  // 1-based column of the code point at hand
-    if (starts && column == head + 1) out += "…";
-    if (column <= head || column > length - tail) out += text[i];
+    if (starts) {
+      ++column;  // 1-based column of the code point at hand
+    }
+    if (starts && column == head + 1) {
+      out += "…";
+    }
+    if (column <= head || column > length - tail) {
+      out += text[i];
+    }
   }
   return out;
 }
@@ -128,19 +150,31 @@ std::optional<std::string> NearestName(std::string_view word,
       best_distance = distance;
     }
   }
-  if (best || word.size() < 2) return best;
+  if (best || word.size() < 2) {
+    return best;
+  }
   for (const std::string& candidate : candidates) {
-    if (!candidate.starts_with(word)) continue;
-    if (best) return std::nullopt;  // two candidates begin with it: no guess
+    if (!candidate.starts_with(word)) {
+      continue;
+    }
+    if (best) {
+      return std::nullopt;  // two candidates begin with it: no guess
+    }
     best = candidate;
   }
   return best;
 }
 
+std::string Counted(int64_t count, std::string_view noun) {
+  return FormatCount(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
 std::string Join(std::span<const std::string> parts, std::string_view separator) {
   std::string out;
   for (const std::string& part : parts) {
-    if (!out.empty()) out += separator;
+    if (!out.empty()) {
+      out += separator;
+    }
     out += part;
   }
   return out;

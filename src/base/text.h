@@ -3,6 +3,7 @@
 // because the texts of a capture come in no declared language.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,6 +39,9 @@ size_t DisplayWidth(std::string_view text);
 // less than half of the word), else the only one that begins with it. Ties go to the first.
 std::optional<std::string> NearestName(std::string_view word,
                                        std::span<const std::string> candidates);
+
+// A number of things: "1 stream", "2,000 streams". The plural is the noun with an s.
+std::string Counted(int64_t count, std::string_view noun);
 
 // Parts joined with `separator`.
 std::string Join(std::span<const std::string> parts, std::string_view separator);

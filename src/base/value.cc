@@ -27,7 +27,9 @@ void Object::Set(std::string_view key, Value value) {
 
 const Value* Object::Find(std::string_view key) const {
   for (const Entry& entry : entries_) {
-    if (entry.first == key) return &entry.second;
+    if (entry.first == key) {
+      return &entry.second;
+    }
   }
   return nullptr;
 }

@@ -9,7 +9,9 @@ List RowsToList(const Rows& rows, std::optional<int64_t> max_rows) {
   List list;
   if (rows.abstention) {
     Object row{{"_abstained", true}, {"reason", rows.abstention->reason}};
-    for (const auto& [key, value] : rows.abstention->details.entries()) row.Set(key, value);
+    for (const auto& [key, value] : rows.abstention->details.entries()) {
+      row.Set(key, value);
+    }
     list.emplace_back(std::move(row));
   } else if (rows.problem) {
     list.emplace_back(*rows.problem);
@@ -19,9 +21,10 @@ List RowsToList(const Rows& rows, std::optional<int64_t> max_rows) {
     list.insert(list.end(), rows.rows.begin(),
                 rows.rows.begin() + static_cast<std::ptrdiff_t>(shown));
     list.insert(list.end(), rows.extra_rows.begin(), rows.extra_rows.end());
-    if (shown < total)
+    if (shown < total) {
       list.emplace_back(
           Object{{"_truncated", true}, {"_total_rows", total}, {"_shown_rows", shown}});
+    }
   }
   return list;
 }
@@ -40,7 +43,9 @@ std::string ErrorToJson(const Error& error) {
       body.Set(key, List(texts.begin(), texts.end()));
     }
   }
-  if (!error.hint.empty()) body.Set("hint", error.hint);
+  if (!error.hint.empty()) {
+    body.Set("hint", error.hint);
+  }
   return ToJson(Object{{"error", std::move(body)}}, JsonLayout::kOneLine) + "\n";
 }
 

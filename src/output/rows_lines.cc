@@ -11,18 +11,26 @@ namespace nsys {
 namespace {
 
 std::string CsvField(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return ToValidUtf8(text);
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    return ToValidUtf8(text);
+  }
   std::string quoted = "\"";
   for (const char c : ToValidUtf8(text)) {
-    if (c == '"') quoted += '"';
+    if (c == '"') {
+      quoted += '"';
+    }
     quoted += c;
   }
   return quoted + '"';
 }
 
 std::string CsvCell(const Value* value) {
-  if (value == nullptr || value->is_null()) return "";
-  if (const std::string* text = value->AsText()) return CsvField(*text);
+  if (value == nullptr || value->is_null()) {
+    return "";
+  }
+  if (const std::string* text = value->AsText()) {
+    return CsvField(*text);
+  }
   return CsvField(ToJson(*value, JsonLayout::kOneLine));
 }
 
@@ -30,8 +38,9 @@ std::string CsvCell(const Value* value) {
 
 std::string RowsToJsonLines(const Rows& rows) {
   std::string text;
-  for (const Value& row : RowsToList(rows, std::nullopt))
+  for (const Value& row : RowsToList(rows, std::nullopt)) {
     text += ToJson(row, JsonLayout::kOneLine) + "\n";
+  }
   return text;
 }
 
@@ -39,15 +48,19 @@ std::string RowsToCsv(const Skill& skill, const Rows& rows) {
   std::vector<std::string_view> keys;
   for (const ColumnSpec& column : skill.columns) {
     const auto has = [&](const Object& row) { return row.Find(column.key) != nullptr; };
-    if (rows.rows.empty() || std::any_of(rows.rows.begin(), rows.rows.end(), has))
+    if (rows.rows.empty() || std::any_of(rows.rows.begin(), rows.rows.end(), has)) {
       keys.push_back(column.key);
+    }
   }
   std::string text;
-  for (const std::string_view key : keys) text += (key == keys.front() ? "" : ",") + CsvField(key);
+  for (const std::string_view key : keys) {
+    text += (key == keys.front() ? "" : ",") + CsvField(key);
+  }
   text += "\n";
   for (const Object& row : rows.rows) {
-    for (const std::string_view key : keys)
+    for (const std::string_view key : keys) {
       text += (key == keys.front() ? "" : ",") + CsvCell(row.Find(key));
+    }
     text += "\n";
   }
   return text;

@@ -17,22 +17,54 @@ std::string Strong(std::string_view text, const TextStyle& style) {
                                            : std::string(text);
 }
 
+std::string RealCell(Unit unit, double value) {
+  switch (unit) {
+    case Unit::kMs:
+      return fmt::format("{:.2f} ms", value);
+    case Unit::kUs:
+      return fmt::format("{:.1f} us", value);
+    case Unit::kSeconds:
+      return fmt::format("{:.4f} s", value);
+    case Unit::kPct:
+      return fmt::format("{:.1f} %", value);
+    case Unit::kMb:
+    case Unit::kGbps:
+      return fmt::format("{:.2f}", value);
+    case Unit::kKb:
+      return fmt::format("{:.1f}", value);
+    default:
+      return FormatDouble(value);
+  }
+}
+
 // Integers that count get thousands separators; ids and times stay as they are, to be copied.
 std::string PlainCell(const ColumnSpec& column, const Value& value) {
-  if (value.is_null()) return "-";
-  if (const bool* flag = value.AsBool()) return *flag ? "yes" : "no";
-  if (const std::string* text = value.AsText()) return *text;
+  if (value.is_null()) {
+    return "-";
+  }
+  if (const bool* flag = value.AsBool()) {
+    return *flag ? "yes" : "no";
+  }
+  if (const std::string* text = value.AsText()) {
+    return *text;
+  }
+  if (const double* real = value.AsDouble()) {
+    return RealCell(column.unit, *real);
+  }
   if (const int64_t* integer = value.AsInt()) {
+    if (column.unit == Unit::kPct) {
+      return RealCell(column.unit, static_cast<double>(*integer));
+    }
     return column.unit == Unit::kCount ? FormatCount(*integer) : std::to_string(*integer);
   }
-  if (const double* real = value.AsDouble())
-    return column.unit == Unit::kPct ? fmt::format("{:.1f} %", *real) : FormatDouble(*real);
   return ToJson(value, JsonLayout::kOneLine);
 }
 
 std::string Cell(const ColumnSpec& column, const Object& row, const TextStyle& style) {
   const Value* value = row.Find(column.key);
-  if (column.render == nullptr && value == nullptr) return "";
+  if (column.render == nullptr && value == nullptr) {
+    return "";
+  }
   const std::string text =
       column.render != nullptr ? column.render(row) : PlainCell(column, *value);
   return CutMiddle(Printable(text), style.name_width);
@@ -47,15 +79,20 @@ Align AlignOf(const ColumnSpec& column) {
 std::string RowsTable(const Skill& skill, const Rows& rows, const TextStyle& style) {
   std::vector<const ColumnSpec*> shown;
   for (const ColumnSpec& column : skill.columns) {
-    if (!column.header.empty()) shown.push_back(&column);
+    if (!column.header.empty()) {
+      shown.push_back(&column);
+    }
   }
   std::vector<TextColumn> columns;
-  for (const ColumnSpec* column : shown)
+  for (const ColumnSpec* column : shown) {
     columns.push_back({std::string(column->header), AlignOf(*column)});
+  }
   std::vector<std::vector<std::string>> cells;
   for (const Object& row : rows.rows) {
     std::vector<std::string>& line = cells.emplace_back();
-    for (const ColumnSpec* column : shown) line.push_back(Cell(*column, row, style));
+    for (const ColumnSpec* column : shown) {
+      line.push_back(Cell(*column, row, style));
+    }
   }
   return TextTable(columns, cells);
 }
@@ -63,8 +100,9 @@ std::string RowsTable(const Skill& skill, const Rows& rows, const TextStyle& sty
 std::string ProblemText(const Skill& skill, const Object& problem) {
   std::string text =
       fmt::format("{}: {}\n", skill.title, Printable(*problem.Find("error")->AsText()));
-  if (const Value* hint = problem.Find("hint"))
+  if (const Value* hint = problem.Find("hint")) {
     text += fmt::format("\n{}\n", Printable(*hint->AsText()));
+  }
   return text;
 }
 
@@ -75,7 +113,9 @@ std::string TextTable(const std::vector<TextColumn>& columns,
   std::vector<size_t> widths;
   for (size_t c = 0; c < columns.size(); ++c) {
     size_t width = DisplayWidth(columns[c].header);
-    for (const auto& line : cells) width = std::max(width, DisplayWidth(line[c]));
+    for (const auto& line : cells) {
+      width = std::max(width, DisplayWidth(line[c]));
+    }
     widths.push_back(width);
   }
   std::string out;
@@ -84,7 +124,9 @@ std::string TextTable(const std::vector<TextColumn>& columns,
     for (size_t c = 0; c < columns.size(); ++c) {
       const std::string text = text_of(c);
       const std::string padding(widths[c] - std::min(widths[c], DisplayWidth(text)), ' ');
-      if (c > 0) line += "  ";
+      if (c > 0) {
+        line += "  ";
+      }
       line += columns[c].align == Align::kRight ? padding + text : text + padding;
     }
     line.erase(line.find_last_not_of(' ') + 1);
@@ -92,7 +134,9 @@ std::string TextTable(const std::vector<TextColumn>& columns,
   };
   add_line([&](size_t c) { return columns[c].header; });
   add_line([&](size_t c) { return std::string(widths[c], '-'); });
-  for (const auto& line : cells) add_line([&](size_t c) { return line[c]; });
+  for (const auto& line : cells) {
+    add_line([&](size_t c) { return line[c]; });
+  }
   return out;
 }
 
@@ -101,12 +145,18 @@ std::string RowsToText(const Skill& skill, const Rows& rows, const TextStyle& st
     return fmt::format("{}: not applicable to this profile.\n\n{}\n", skill.title,
                        Printable(rows.abstention->reason));
   }
-  if (rows.problem) return ProblemText(skill, *rows.problem);
+  if (rows.problem) {
+    return ProblemText(skill, *rows.problem);
+  }
   std::string text = Strong(skill.title, style) + "\n\n";
   text +=
       rows.rows.empty() ? fmt::format("({})\n", skill.empty_text) : RowsTable(skill, rows, style);
-  if (!rows.notes.empty()) text += "\n";
-  for (const std::string& note : rows.notes) text += Printable(note) + "\n";
+  if (!rows.notes.empty()) {
+    text += "\n";
+  }
+  for (const std::string& note : rows.notes) {
+    text += Printable(note) + "\n";
+  }
   return text;
 }
 

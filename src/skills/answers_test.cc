@@ -22,7 +22,9 @@ TEST(StreamConcurrency, EqualStreamNumbersOfDifferentDevicesStayApart) {
       .Kernel("k", {.start_ns = 57 * kMs, .end_ns = 100 * kMs, .stream = 7});
   const Rows rows = RunOn(builder.Build(), "stream_concurrency");
   ASSERT_EQ(rows.rows.size(), 4U);
-  for (const Object& row : rows.rows) EXPECT_EQ(RealCell(row, "stream_util_pct"), 86.0);
+  for (const Object& row : rows.rows) {
+    EXPECT_EQ(RealCell(row, "stream_util_pct"), 86.0);
+  }
   EXPECT_EQ(RealCell(rows.rows[0], "sum_util_pct"), 344.0) << "above 100 %, and named a sum";
 }
 

@@ -6,6 +6,7 @@
 // pct_of_profile = 100 · total_idle / (kernel span · streams). A stream that idles beside a busy
 // one costs nothing: what can be won back is at most min(total_idle, device_idle).
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/core.h>
 
@@ -14,6 +15,7 @@
 #include "analysis/runner.h"
 #include "analysis/selection.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "skills/skills.h"
 
 namespace nsys {
@@ -111,9 +113,10 @@ void AddNotes(const StreamActivity& activity, const Object& summary, int64_t tot
     rows.notes.push_back(*note->AsText());
     return;
   }
-  rows.notes.push_back(fmt::format("{} gaps on {} streams, {} in all, {:.1f} % of their span.",
-                                   activity.gaps.size(), activity.streams, FormatDuration(total_ns),
-                                   *summary.Find("pct_of_profile")->AsDouble()));
+  rows.notes.push_back(fmt::format(
+      "{} on {}, {} in all, {:.1f} % of their span.", Counted(std::ssize(activity.gaps), "gap"),
+      Counted(static_cast<int64_t>(activity.streams), "stream"), FormatDuration(total_ns),
+      *summary.Find("pct_of_profile")->AsDouble()));
   if (const double* idle = summary.Find("device_idle_ms")->AsDouble()) {
     rows.notes.push_back(
         fmt::format("The device has no kernel at all for {:.2f} ms; copies may run then (see "
@@ -128,15 +131,20 @@ Result<Rows> Run(const Query& query) {
   const int64_t device = query.params.Int("device");
   const StreamActivity activity =
       FindIdleGaps(trace, device, query.window, query.params.Int("min_gap_ns"));
-  if (activity.streams == 0) return NoKernelsProblem(query, device);
+  if (activity.streams == 0) {
+    return NoKernelsProblem(query, device);
+  }
   Rows rows;
   int64_t total_ns = 0;
-  for (const IdleGap& gap : activity.gaps) total_ns += gap.length_ns();
+  for (const IdleGap& gap : activity.gaps) {
+    total_ns += gap.length_ns();
+  }
   const auto limit = static_cast<size_t>(query.params.Int("limit"));
   for (size_t i = 0; i < activity.gaps.size() && i < limit; ++i) {
     Object row = MakeRow(trace, activity.gaps[i]);
-    if (i < kAttributedGaps && trace.schema.Has(TableId::kRuntime))
+    if (i < kAttributedGaps && trace.schema.Has(TableId::kRuntime)) {
       row.Set("attribution", Attribution(trace, activity.gaps[i]));
+    }
     rows.rows.push_back(std::move(row));
   }
   Object summary = MakeSummary(query, activity, total_ns);
@@ -149,7 +157,9 @@ std::string GapCell(const Object& row) { return FormatDuration(*row.Find("gap_ns
 
 std::string HostCell(const Object& row) {
   const Value* attribution = row.Find("attribution");
-  if (attribution == nullptr) return "";
+  if (attribution == nullptr) {
+    return "";
+  }
   const Object& object = *attribution->AsObject();
   std::string text = *object.Find("category")->AsText();
   const List& top = *object.Find("top_apis")->AsList();

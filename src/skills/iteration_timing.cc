@@ -4,18 +4,22 @@
 // Iterations as defined in analysis/iterations.h. duration = last end − first start of its kernels;
 // compute = Σ of their durations, communication included, so it may exceed the duration.
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/core.h>
 
 #include "analysis/iterations.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "skills/skills.h"
 
 namespace nsys {
 namespace {
 
 void AddNotes(const Query& query, const std::vector<Iteration>& iterations, Rows& rows) {
-  if (iterations.empty()) return;
+  if (iterations.empty()) {
+    return;
+  }
   if (iterations.front().heuristic) {
     rows.notes.push_back(
         fmt::format("No NVTX range holds the marker '{}': these are stretches between GPU pauses "
@@ -25,21 +29,27 @@ void AddNotes(const Query& query, const std::vector<Iteration>& iterations, Rows
   }
   std::vector<double> durations;
   for (const Iteration& iteration : iterations) {
-    if (iteration.real)
+    if (iteration.real) {
       durations.push_back(static_cast<double>(iteration.gpu_end_ns - iteration.gpu_start_ns) / 1e6);
+    }
   }
   const size_t noise = iterations.size() - durations.size();
-  if (noise > 0)
+  if (noise > 0) {
     rows.notes.push_back(fmt::format(
         "{} of {} have less than a tenth of the largest kernel time and are not counted below.",
         noise, iterations.size()));
-  if (durations.size() < 2) return;
+  }
+  if (durations.size() < 2) {
+    return;
+  }
   double sum = 0;
-  for (const double ms : durations) sum += ms;
+  for (const double ms : durations) {
+    sum += ms;
+  }
   const auto [least, most] = std::minmax_element(durations.begin(), durations.end());
-  rows.notes.push_back(fmt::format("{} iterations: mean {:.2f} ms, min {:.2f} ms, max {:.2f} ms.",
-                                   durations.size(), sum / static_cast<double>(durations.size()),
-                                   *least, *most));
+  rows.notes.push_back(fmt::format("{}: mean {:.2f} ms, min {:.2f} ms, max {:.2f} ms.",
+                                   Counted(std::ssize(durations), "iteration"),
+                                   sum / static_cast<double>(durations.size()), *least, *most));
 }
 
 double Seconds(int64_t ns) { return RoundHalfEven(static_cast<double>(ns) / 1e9, 4); }
@@ -92,10 +102,10 @@ Skill skill_iteration_timing() {
                   {"heuristic", Unit::kFlag, "whether pauses, not marker ranges, bound it"},
                   {"gpu_start_ns", Unit::kTimeNs, "first start of its kernels"},
                   {"gpu_end_ns", Unit::kTimeNs, "last end of its kernels"},
-                  {"gpu_start_s", Unit::kMs, "the same in seconds", "From s"},
-                  {"gpu_end_s", Unit::kMs, "the same in seconds", "To s"},
-                  {"duration_ms", Unit::kMs, "last end − first start", "Duration ms"},
-                  {"compute_ms", Unit::kMs, "summed duration of all its kernels", "Kernel time ms"},
+                  {"gpu_start_s", Unit::kSeconds, "the same in seconds", "From"},
+                  {"gpu_end_s", Unit::kSeconds, "the same in seconds", "To"},
+                  {"duration_ms", Unit::kMs, "last end − first start", "Duration"},
+                  {"compute_ms", Unit::kMs, "summed duration of all its kernels", "Kernel time"},
                   {"kernel_count", Unit::kCount,
                    "kernels that its process launched within it on this device", "Kernels"},
                   {"nccl_count", Unit::kCount, "communication kernels among them", "Comm."},

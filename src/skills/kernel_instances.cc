@@ -22,12 +22,16 @@ std::vector<uint32_t> Matching(const Query& query) {
   std::vector<uint32_t> rows;
   for (uint32_t row = 0; row < kernels.size(); ++row) {
     if (!on_device(kernels.lane[row]) ||
-        !Touches(query.window, kernels.start_ns[row], kernels.end_ns[row]))
+        !Touches(query.window, kernels.start_ns[row], kernels.end_ns[row])) {
       continue;
+    }
     int8_t& match = matches[Index(kernels.name[row])];
-    if (match < 0)
+    if (match < 0) {
       match = trace.Text(kernels.name[row]).find(wanted) != std::string_view::npos ? 1 : 0;
-    if (match > 0) rows.push_back(row);
+    }
+    if (match > 0) {
+      rows.push_back(row);
+    }
   }
   return rows;
 }
@@ -39,14 +43,18 @@ Result<Rows> Run(const Query& query) {
   const size_t shown = std::min(found.size(), static_cast<size_t>(query.params.Int("limit")));
   std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(shown), found.end(),
                     [&](uint32_t a, uint32_t b) {
-                      if (kernels.duration_ns(a) != kernels.duration_ns(b))
+                      if (kernels.duration_ns(a) != kernels.duration_ns(b)) {
                         return kernels.duration_ns(a) > kernels.duration_ns(b);
-                      if (kernels.start_ns[a] != kernels.start_ns[b])
+                      }
+                      if (kernels.start_ns[a] != kernels.start_ns[b]) {
                         return kernels.start_ns[a] < kernels.start_ns[b];
-                      if (kernels.correlation[a] != kernels.correlation[b])
+                      }
+                      if (kernels.correlation[a] != kernels.correlation[b]) {
                         return kernels.correlation[a] < kernels.correlation[b];
-                      if (kernels.lane[a] != kernels.lane[b])
+                      }
+                      if (kernels.lane[a] != kernels.lane[b]) {
                         return kernels.lane[a] < kernels.lane[b];
+                      }
                       return trace.Text(kernels.name[a]) < trace.Text(kernels.name[b]);
                     });
   Rows rows;
@@ -71,7 +79,9 @@ Result<Rows> Run(const Query& query) {
 // The name to show: demangled, else short, else that there is none.
 std::string NameCell(const Object& row) {
   for (const char* key : {"kernel_name", "short_name"}) {
-    if (const std::string* text = row.Find(key)->AsText()) return *text;
+    if (const std::string* text = row.Find(key)->AsText()) {
+      return *text;
+    }
   }
   return "(no name)";
 }

@@ -50,10 +50,15 @@ Object MakeRow(int32_t kind, const Group& group) {
 List LargeCopies(const CopyTable& copies, std::vector<uint32_t> found, int64_t limit) {
   std::erase_if(found, [&](uint32_t row) { return copies.bytes[row] <= kLargeCopyBytes; });
   std::sort(found.begin(), found.end(), [&](uint32_t a, uint32_t b) {
-    if (copies.duration_ns(a) != copies.duration_ns(b))
+    if (copies.duration_ns(a) != copies.duration_ns(b)) {
       return copies.duration_ns(a) > copies.duration_ns(b);
-    if (copies.start_ns[a] != copies.start_ns[b]) return copies.start_ns[a] < copies.start_ns[b];
-    if (copies.kind[a] != copies.kind[b]) return copies.kind[a] < copies.kind[b];
+    }
+    if (copies.start_ns[a] != copies.start_ns[b]) {
+      return copies.start_ns[a] < copies.start_ns[b];
+    }
+    if (copies.kind[a] != copies.kind[b]) {
+      return copies.kind[a] < copies.kind[b];
+    }
     return copies.bytes[a] > copies.bytes[b];
   });
   List list;
@@ -76,8 +81,9 @@ Result<Rows> Run(const Query& query) {
   std::vector<uint32_t> found;
   for (uint32_t row = 0; row < copies.size(); ++row) {
     if (!on_device(copies.lane[row]) ||
-        !Touches(query.window, copies.start_ns[row], copies.end_ns[row]))
+        !Touches(query.window, copies.start_ns[row], copies.end_ns[row])) {
       continue;
+    }
     found.push_back(row);
     Group& group = by_kind[copies.kind[row]];
     ++group.count;
@@ -87,11 +93,15 @@ Result<Rows> Run(const Query& query) {
     group.peak_gbps = std::max(group.peak_gbps, Ratio(copies.bytes[row], copies.duration_ns(row)));
   }
   Rows rows;
-  if (found.empty()) return rows;
+  if (found.empty()) {
+    return rows;
+  }
   std::vector<std::pair<int32_t, Group>> groups(by_kind.begin(), by_kind.end());
   std::stable_sort(groups.begin(), groups.end(),
                    [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
-  for (const auto& [kind, group] : groups) rows.rows.push_back(MakeRow(kind, group));
+  for (const auto& [kind, group] : groups) {
+    rows.rows.push_back(MakeRow(kind, group));
+  }
   List large = LargeCopies(copies, std::move(found), query.params.Int("limit"));
   for (const Value& copy : large) {
     const Object& o = *copy.AsObject();

@@ -26,7 +26,9 @@ Result<Rows> Run(const Query& query) {
   const CopyTable& copies = query.trace.copies;
   std::map<int32_t, Group> by_kind;
   for (size_t row = 0; row < copies.size(); ++row) {
-    if (!Contains(query.window, copies.start_ns[row], copies.end_ns[row])) continue;
+    if (!Contains(query.window, copies.start_ns[row], copies.end_ns[row])) {
+      continue;
+    }
     Group& group = by_kind[copies.kind[row]];
     group.kind = copies.kind[row];
     ++group.count;
@@ -34,7 +36,9 @@ Result<Rows> Run(const Query& query) {
     group.ns += copies.duration_ns(row);
   }
   std::vector<Group> groups;
-  for (const auto& [kind, group] : by_kind) groups.push_back(group);
+  for (const auto& [kind, group] : by_kind) {
+    groups.push_back(group);
+  }
   std::stable_sort(groups.begin(), groups.end(),
                    [](const Group& a, const Group& b) { return a.ns > b.ns; });
   Rows rows;

@@ -11,6 +11,7 @@
 
 #include "analysis/selection.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "skills/skills.h"
 #include "trace/kernel_class.h"
 
@@ -33,12 +34,18 @@ std::vector<Group> GroupByStream(const Query& query, int64_t& straddling) {
   CommunicationClasses classes(query.trace.strings);
   std::map<std::pair<LaneId, std::string_view>, Group> groups;
   for (size_t row = 0; row < kernels.size(); ++row) {
-    if (!on_device(kernels.lane[row])) continue;
+    if (!on_device(kernels.lane[row])) {
+      continue;
+    }
     const std::string_view operation = classes.Operation(kernels.class_name(row));
-    if (operation.empty()) continue;
+    if (operation.empty()) {
+      continue;
+    }
     const Span inside = Clip(query.window, kernels.start_ns[row], kernels.end_ns[row]);
     const bool contained = Contains(query.window, kernels.start_ns[row], kernels.end_ns[row]);
-    if (!contained && inside.end_ns <= inside.begin_ns) continue;
+    if (!contained && inside.end_ns <= inside.begin_ns) {
+      continue;
+    }
     Group& group = groups[{kernels.lane[row], operation}];
     group.lane = kernels.lane[row];
     group.operation = operation;
@@ -55,7 +62,9 @@ std::vector<Group> GroupByStream(const Query& query, int64_t& straddling) {
   }
   std::vector<Group> list;
   for (auto& [key, group] : groups) {
-    if (group.count > 0) list.push_back(group);
+    if (group.count > 0) {
+      list.push_back(group);
+    }
   }
   return list;
 }
@@ -79,7 +88,9 @@ Object MakeRow(const Query& query, const Group& group, int64_t all_ns, Span span
              {"span_end_ns", span.end_ns},
              {"total_ns", group.total_ns},
              {"pid", PidValue(lane)}};
-  if (query.window) row.Set("clipped_total_ms", NsToMs(group.clipped_ns, 3));
+  if (query.window) {
+    row.Set("clipped_total_ms", NsToMs(group.clipped_ns, 3));
+  }
   return row;
 }
 
@@ -90,22 +101,32 @@ Result<Rows> Run(const Query& query) {
   std::sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
     const Lane& lane_a = lanes[Index(a.lane)];
     const Lane& lane_b = lanes[Index(b.lane)];
-    if (lane_a.stream != lane_b.stream) return lane_a.stream < lane_b.stream;
-    if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
-    if (a.operation != b.operation) return a.operation < b.operation;
+    if (lane_a.stream != lane_b.stream) {
+      return lane_a.stream < lane_b.stream;
+    }
+    if (a.total_ns != b.total_ns) {
+      return a.total_ns > b.total_ns;
+    }
+    if (a.operation != b.operation) {
+      return a.operation < b.operation;
+    }
     return a.lane < b.lane;
   });
   int64_t all_ns = 0;
-  for (const Group& group : groups) all_ns += group.total_ns;
+  for (const Group& group : groups) {
+    all_ns += group.total_ns;
+  }
   const Span span = query.window ? Span{query.window->begin_ns, query.window->end_ns}
                                  : KernelSpan(query.trace).value_or(Span{});
   Rows rows;
-  for (const Group& group : groups) rows.rows.push_back(MakeRow(query, group, all_ns, span));
+  for (const Group& group : groups) {
+    rows.rows.push_back(MakeRow(query, group, all_ns, span));
+  }
   if (straddling > 0) {
     rows.notes.push_back(
-        fmt::format("{} communication kernels reach over an edge of the window; only "
+        fmt::format("{} at an edge of the window; only "
                     "clipped_total_ms (JSON) counts their inner part.",
-                    straddling));
+                    Counted(straddling, "communication kernel")));
   }
   return rows;
 }
@@ -126,9 +147,9 @@ Skill skill_nccl_breakdown() {
                       {"type", Unit::kText, "operation as the kernel is named", "Operation"},
                       {"count", Unit::kCount, "number of kernels", "Count"},
                       {"total_ms", Unit::kMs, "summed duration", "Total", DurationCell("total_ns")},
-                      {"avg_ms", Unit::kMs, "mean duration", "Mean ms"},
-                      {"min_ms", Unit::kMs, "shortest", "Min ms"},
-                      {"max_ms", Unit::kMs, "longest", "Max ms"},
+                      {"avg_ms", Unit::kMs, "mean duration", "Mean"},
+                      {"min_ms", Unit::kMs, "shortest", "Min"},
+                      {"max_ms", Unit::kMs, "longest", "Max"},
                       {"pct", Unit::kPct, "share of the communication kernel time of this GPU",
                        "Share"},
                       {"device_id", Unit::kId, "CUDA device"},

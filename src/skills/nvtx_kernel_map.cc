@@ -46,8 +46,9 @@ std::string EventTypeName(int32_t type) {
 // An abstention when NVTX rows exist but none is a push-pop range, so that no stack can be built.
 std::optional<Rows> AbstainWithoutPushPop(const Trace& trace) {
   const auto& types = trace.nvtx.event_type;
-  if (types.empty() || std::find(types.begin(), types.end(), kNvtxPushPop) != types.end())
+  if (types.empty() || std::find(types.begin(), types.end(), kNvtxPushPop) != types.end()) {
     return std::nullopt;
+  }
   const std::set<int32_t> distinct(types.begin(), types.end());
   if (distinct.contains(kNvtxStartEnd)) {
     return Rows::Abstain(
@@ -86,8 +87,9 @@ Launched LaunchedKernels(const Query& query) {
   Launched launched;
   for (uint32_t kernel = 0; kernel < links.size(); ++kernel) {
     if (links[kernel] == kNoCall ||
-        !Contains(query.window, trace.kernels.start_ns[kernel], trace.kernels.end_ns[kernel]))
+        !Contains(query.window, trace.kernels.start_ns[kernel], trace.kernels.end_ns[kernel])) {
       continue;
+    }
     launched.calls.push_back(links[kernel]);
     launched.kernels.push_back({kernel, 0});
   }
@@ -106,18 +108,25 @@ Launched LaunchedKernels(const Query& query) {
 bool Before(const Trace& trace, const Launched& launched, const RangePaths& paths,
             const Attribution& a, const Attribution& b) {
   const KernelTable& kernels = trace.kernels;
-  if (kernels.start_ns[a.kernel] != kernels.start_ns[b.kernel])
+  if (kernels.start_ns[a.kernel] != kernels.start_ns[b.kernel]) {
     return kernels.start_ns[a.kernel] < kernels.start_ns[b.kernel];
-  if (kernels.end_ns[a.kernel] != kernels.end_ns[b.kernel])
+  }
+  if (kernels.end_ns[a.kernel] != kernels.end_ns[b.kernel]) {
     return kernels.end_ns[a.kernel] < kernels.end_ns[b.kernel];
+  }
   const auto name_a = trace.Text(kernels.name[a.kernel]);
   const auto name_b = trace.Text(kernels.name[b.kernel]);
-  if (name_a != name_b) return name_a < name_b;
+  if (name_a != name_b) {
+    return name_a < name_b;
+  }
   const std::string path_a = PathText(trace, paths.Path(a.call_position));
   const std::string path_b = PathText(trace, paths.Path(b.call_position));
-  if (path_a != path_b) return path_a < path_b;
-  if (kernels.lane[a.kernel] != kernels.lane[b.kernel])
+  if (path_a != path_b) {
+    return path_a < path_b;
+  }
+  if (kernels.lane[a.kernel] != kernels.lane[b.kernel]) {
     return kernels.lane[a.kernel] < kernels.lane[b.kernel];
+  }
   return launched.calls[a.call_position] < launched.calls[b.call_position];
 }
 
@@ -138,7 +147,9 @@ Object MakeRow(const Trace& trace, uint32_t kernel, std::span<const uint32_t> pa
 
 Result<Rows> Run(const Query& query) {
   const Trace& trace = query.trace;
-  if (auto abstention = AbstainWithoutPushPop(trace)) return *std::move(abstention);
+  if (auto abstention = AbstainWithoutPushPop(trace)) {
+    return *std::move(abstention);
+  }
   Launched launched = LaunchedKernels(query);
   const RangePaths paths = EnclosingRanges(trace, launched.calls);
   const size_t linked = launched.kernels.size();
@@ -161,10 +172,15 @@ Result<Rows> Run(const Query& query) {
       launched.kernels.size(), linked - launched.kernels.size()));
   const auto start_end =
       std::count(trace.nvtx.event_type.begin(), trace.nvtx.event_type.end(), kNvtxStartEnd);
-  if (start_end > 0)
+  if (start_end > 0) {
     rows.notes.push_back(
-        fmt::format("{} start-end ranges take no part: they need not nest.", start_end));
+        fmt::format("{} left out: they need not nest.", Counted(start_end, "start-end range")));
+  }
   return rows;
+}
+
+std::string DurationOfRow(const Object& row) {
+  return FormatDuration(*row.Find("end_ns")->AsInt() - *row.Find("start_ns")->AsInt());
 }
 
 }  // namespace
@@ -187,10 +203,10 @@ Skill skill_nvtx_kernel_map() {
                   {"nvtx_path", Unit::kText,
                    "all ranges around the launch, outermost first, joined with ' > '"},
                   {"kernel_name", Unit::kText, "demangled name, else short name", "Kernel"},
-                  {"start_ms", Unit::kMs, "kernel start on the capture's clock", "Start ms"},
-                  {"end_ms", Unit::kMs, "kernel end on the capture's clock", "End ms"},
-                  {"start_ns", Unit::kTimeNs, "kernel start, exact"},
-                  {"end_ns", Unit::kTimeNs, "kernel end, exact"},
+                  {"start_ms", Unit::kMs, "kernel start on the capture's clock"},
+                  {"end_ms", Unit::kMs, "kernel end on the capture's clock"},
+                  {"start_ns", Unit::kTimeNs, "kernel start, exact", "Kernel start ns"},
+                  {"end_ns", Unit::kTimeNs, "kernel end, exact", "Duration", DurationOfRow},
                   {"device_id", Unit::kId, "CUDA device", "Device"}},
       .empty_text = "no kernel was launched inside a range",
       .run = Run};

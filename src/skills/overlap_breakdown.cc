@@ -40,8 +40,9 @@ SharedStreams FindSharedStreams(const Query& query, const Overlap& overlap) {
   std::vector<int64_t> communication(trace.lanes.size(), 0);
   for (size_t row = 0; row < kernels.size(); ++row) {
     if (!on_device(kernels.lane[row]) ||
-        !Contains(query.window, kernels.start_ns[row], kernels.end_ns[row]))
+        !Contains(query.window, kernels.start_ns[row], kernels.end_ns[row])) {
       continue;
+    }
     ++(classes.IsCommunication(kernels.class_name(row)) ? communication
                                                         : compute)[Index(kernels.lane[row])];
   }
@@ -49,8 +50,12 @@ SharedStreams FindSharedStreams(const Query& query, const Overlap& overlap) {
   int64_t shared_compute = 0;
   int64_t shared_communication = 0;
   for (size_t lane = 0; lane < trace.lanes.size(); ++lane) {
-    if (compute[lane] == 0 || communication[lane] == 0) continue;
-    if (trace.lanes[lane].stream) shared.streams.insert(*trace.lanes[lane].stream);
+    if (compute[lane] == 0 || communication[lane] == 0) {
+      continue;
+    }
+    if (trace.lanes[lane].stream) {
+      shared.streams.insert(*trace.lanes[lane].stream);
+    }
     shared_compute += compute[lane];
     shared_communication += communication[lane];
   }
@@ -66,7 +71,9 @@ SharedStreams FindSharedStreams(const Query& query, const Overlap& overlap) {
 
 Value OverlapPct(const Overlap& overlap) {
   const int64_t communication_ns = Length(overlap.communication);
-  if (communication_ns == 0) return 0;
+  if (communication_ns == 0) {
+    return 0;
+  }
   return RoundHalfEven(
       100.0 * static_cast<double>(overlap.overlap_ns) / static_cast<double>(communication_ns), 1);
 }
@@ -81,10 +88,14 @@ Object Parts(const Overlap& overlap) {
 }
 
 void AddSharedStreams(const SharedStreams& shared, Object& row, Rows& rows) {
-  if (shared.compute_pct < kSharedStreamPct || shared.communication_pct < kSharedStreamPct) return;
+  if (shared.compute_pct < kSharedStreamPct || shared.communication_pct < kSharedStreamPct) {
+    return;
+  }
   List streams;
   std::vector<std::string> names;
-  for (const int64_t stream : shared.streams) names.push_back(std::to_string(stream));
+  for (const int64_t stream : shared.streams) {
+    names.push_back(std::to_string(stream));
+  }
   streams.insert(streams.end(), names.begin(), names.end());
   row.Set("same_stream_diagnosis", std::move(streams));
   row.Set("same_stream_compute_pct", shared.compute_pct);
@@ -100,7 +111,9 @@ void AddDevices(const Query& query, int64_t device, Object& row, Rows& rows) {
   row.Set("present_devices", List(devices.begin(), devices.end()));
   std::vector<std::string> others;
   for (const int64_t other : devices) {
-    if (other != device) others.push_back(std::to_string(other));
+    if (other != device) {
+      others.push_back(std::to_string(other));
+    }
   }
   if (!others.empty()) {
     rows.notes.push_back(
@@ -112,7 +125,9 @@ void AddDevices(const Query& query, int64_t device, Object& row, Rows& rows) {
 Result<Rows> Run(const Query& query) {
   const int64_t device = query.params.Int("device");
   const auto overlap = ComputeOverlap(query.trace, device, query.window);
-  if (!overlap) return NoKernelsProblem(query, device);
+  if (!overlap) {
+    return NoKernelsProblem(query, device);
+  }
   Rows rows;
   Object row = Parts(*overlap);
   row.Set("compute_kernels", overlap->compute_kernels);
@@ -125,9 +140,10 @@ Result<Rows> Run(const Query& query) {
                                    : Span{overlap->first_ns, overlap->last_ns};
   if (const auto sync = HostSyncSpans(query.trace, device, bounds.begin_ns, bounds.end_ns)) {
     row.Set("sync_ms", NsToMs(Length(*sync), 3));
-    if (!sync->empty())
+    if (!sync->empty()) {
       rows.notes.push_back(fmt::format("The host waits in CUDA synchronization for {}.",
                                        FormatDuration(Length(*sync))));
+    }
   }
   row.Set("device_id", device);
   if (overlap->graph_only_ns > 0) {

@@ -20,14 +20,18 @@ namespace {
 
 void Extend(std::optional<Span>& span, const GpuEvents& events) {
   for (size_t row = 0; row < events.size(); ++row) {
-    if (!span) span = Span{events.start_ns[row], events.end_ns[row]};
+    if (!span) {
+      span = Span{events.start_ns[row], events.end_ns[row]};
+    }
     span->begin_ns = std::min(span->begin_ns, events.start_ns[row]);
     span->end_ns = std::max(span->end_ns, events.end_ns[row]);
   }
 }
 
 std::optional<Window> EffectiveWindow(const Query& query) {
-  if (query.window) return query.window;
+  if (query.window) {
+    return query.window;
+  }
   const Trace& trace = query.trace;
   std::optional<Span> span;
   Extend(span, trace.kernels);
@@ -46,57 +50,75 @@ void Collect(const Trace& trace, const GpuEvents& events, const Window& window,
   std::vector<std::vector<Span>> by_lane(trace.lanes.size());
   for (size_t row = 0; row < events.size(); ++row) {
     const Span span = Clip(window, events.start_ns[row], events.end_ns[row]);
-    if (span.end_ns > span.begin_ns) by_lane[Index(events.lane[row])].push_back(span);
+    if (span.end_ns > span.begin_ns) {
+      by_lane[Index(events.lane[row])].push_back(span);
+    }
   }
   for (size_t lane = 0; lane < by_lane.size(); ++lane) {
-    if (by_lane[lane].empty()) continue;
+    if (by_lane[lane].empty()) {
+      continue;
+    }
     auto& spans = out[trace.lanes[lane].device];
     spans.insert(spans.end(), by_lane[lane].begin(), by_lane[lane].end());
   }
 }
 
-Object MakeRow(const Query& query, std::optional<int64_t> device, const SpanSet& active) {
+Object MakeRow(std::optional<int64_t> device, const SpanSet& active) {
   const int64_t span_ns = active.back().end_ns - active.front().begin_ns;
   const int64_t active_ns = Length(active);
   const int64_t bubble_ns = span_ns - active_ns;
   const double pct =
       span_ns == 0 ? 0 : 100.0 * static_cast<double>(bubble_ns) / static_cast<double>(span_ns);
-  Object row{{"deviceId", NumberValue(device)},
-             {"total_span_ms", NsToMs(span_ns, 2)},
-             {"active_ms", NsToMs(active_ns, 2)},
-             {"bubble_ms", NsToMs(bubble_ns, 2)},
-             {"bubble_pct", RoundHalfEven(pct, 2)}};
-  const bool closed = query.window && query.window->end_ns != std::numeric_limits<int64_t>::max();
-  if (closed) {
-    row.Set("lead_idle_ms", NsToMs(active.front().begin_ns - query.window->begin_ns, 2));
-    row.Set("tail_idle_ms", NsToMs(query.window->end_ns - active.back().end_ns, 2));
+  return {{"deviceId", NumberValue(device)},
+          {"total_span_ms", NsToMs(span_ns, 2)},
+          {"active_ms", NsToMs(active_ns, 2)},
+          {"bubble_ms", NsToMs(bubble_ns, 2)},
+          {"bubble_pct", RoundHalfEven(pct, 2)}};
+}
+
+// Idle time between the window's edges and the device's first and last work, which its span lacks.
+void AddEdgeIdle(const Window& window, const SpanSet& active, Object& row) {
+  if (window.end_ns == std::numeric_limits<int64_t>::max()) {
+    return;
   }
-  return row;
+  row.Set("lead_idle_ms", NsToMs(active.front().begin_ns - window.begin_ns, 2));
+  row.Set("tail_idle_ms", NsToMs(window.end_ns - active.back().end_ns, 2));
 }
 
 Result<Rows> Run(const Query& query) {
   const Trace& trace = query.trace;
   Rows rows;
   const auto window = EffectiveWindow(query);
-  if (!window) return rows;
+  if (!window) {
+    return rows;
+  }
   SpansOfDevice by_device;
   Collect(trace, trace.kernels, *window, by_device);
   Collect(trace, trace.copies, *window, by_device);
   Collect(trace, trace.memsets, *window, by_device);
   Collect(trace, trace.graphs, *window, by_device);
-  for (auto& [device, spans] : by_device)
-    rows.rows.push_back(MakeRow(query, device, Union(std::move(spans))));
-  if (rows.rows.empty()) return rows;
+  if (by_device.empty()) {
+    return rows;
+  }
+  for (auto& [device, spans] : by_device) {
+    spans = Union(std::move(spans));
+    rows.rows.push_back(MakeRow(device, spans));
+  }
   if (const auto sync = HostSyncSpans(trace, std::nullopt, window->begin_ns, window->end_ns)) {
     rows.rows.front().Set("sync_ms", NsToMs(Length(*sync), 3));
     rows.notes.push_back(fmt::format(
         "Some host thread waits in CUDA synchronization for {} (all processes together).",
         FormatDuration(Length(*sync))));
   }
-  if (query.window)
+  if (query.window) {
+    size_t row = 0;
+    for (const auto& [device, active] : by_device) {
+      AddEdgeIdle(*query.window, active, rows.rows[row++]);
+    }
     rows.notes.emplace_back(
         "Idle time between the window's edges and a device's first and last work is not in its "
         "span.");
+  }
   return rows;
 }
 
@@ -126,14 +148,14 @@ Skill skill_pipeline_bubble_metrics() {
       .columns =
           {{"deviceId", Unit::kId, "CUDA device", "Device"},
            {"total_span_ms", Unit::kMs, "first start to last end of its work in the window",
-            "Span ms"},
-           {"active_ms", Unit::kMs, "time with any work", "Active ms"},
-           {"bubble_ms", Unit::kMs, "span − active", "Idle ms"},
-           {"bubble_pct", Unit::kPct, "bubble / span", "Idle"},
-           {"lead_idle_ms", Unit::kMs, "with a window: from its begin to the first work"},
-           {"tail_idle_ms", Unit::kMs, "with a window: from the last work to its end"},
+            "Span"},
+           {"active_ms", Unit::kMs, "time with any work", "Active"},
+           {"bubble_ms", Unit::kMs, "span − active", "Idle"},
+           {"bubble_pct", Unit::kPct, "bubble / span", "Idle share"},
            {"sync_ms", Unit::kMs,
-            "first row only: time with a host thread blocked in synchronization, all processes"}},
+            "first row only: time with a host thread blocked in synchronization, all processes"},
+           {"lead_idle_ms", Unit::kMs, "with a window: from its begin to the first work"},
+           {"tail_idle_ms", Unit::kMs, "with a window: from the last work to its end"}},
       .empty_text = "no GPU work in the window",
       .run = Run};
 }

@@ -14,7 +14,9 @@ const std::vector<Skill>& AllSkills() {
   };
   static const std::vector<Skill> skills = [] {
     std::vector<Skill> made;
-    for (const MakeSkill make : kMakers) made.push_back(make());
+    for (const MakeSkill make : kMakers) {
+      made.push_back(make());
+    }
     return made;
   }();
   return skills;

@@ -27,8 +27,9 @@ TEST(Registry, SkillsAreCompleteAndSorted) {
           << skill.name << " declares " << column.key << " twice";
       EXPECT_FALSE(column.doc.empty()) << skill.name << "." << column.key;
     }
-    for (const Param& param : skill.params)
+    for (const Param& param : skill.params) {
       EXPECT_FALSE(param.doc.empty()) << skill.name << " -p " << param.name;
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 // One row per column of every table, in byte order of the tables and in the order of the columns.
 #include <fmt/core.h>
 
+#include "base/text.h"
 #include "skills/skills.h"
 
 namespace nsys {
@@ -19,8 +20,8 @@ Result<Rows> Run(const Query& query) {
                            {"is_pk", column.primary_key ? 1 : 0}});
     }
   }
-  rows.notes.push_back(
-      fmt::format("{} columns in {} tables.", rows.rows.size(), query.trace.schema.tables.size()));
+  rows.notes.push_back(fmt::format("{} in {}.", Counted(std::ssize(rows.rows), "column"),
+                                   Counted(std::ssize(query.trace.schema.tables), "table")));
   return rows;
 }
 

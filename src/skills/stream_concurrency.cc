@@ -13,6 +13,7 @@
 
 #include "analysis/selection.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "skills/skills.h"
 
 namespace nsys {
@@ -39,7 +40,9 @@ std::vector<Stream> CollectStreams(const Query& query) {
   std::vector<Stream> by_lane(query.trace.lanes.size());
   for (size_t row = 0; row < kernels.size(); ++row) {
     const Span span{kernels.start_ns[row], kernels.end_ns[row]};
-    if (!Contains(query.window, span.begin_ns, span.end_ns)) continue;
+    if (!Contains(query.window, span.begin_ns, span.end_ns)) {
+      continue;
+    }
     Stream& stream = by_lane[Index(kernels.lane[row])];
     const bool first = stream.kernels.empty();
     stream.lane = kernels.lane[row];
@@ -58,7 +61,9 @@ void CountDepth(const std::vector<Span>& spans, DeviceConcurrency& out) {
   std::vector<std::pair<int64_t, int>>
       edges;  // ends sort before starts at one time: half-open spans
   for (const Span& span : spans) {
-    if (span.length_ns() == 0) continue;
+    if (span.length_ns() == 0) {
+      continue;
+    }
     edges.emplace_back(span.begin_ns, 1);
     edges.emplace_back(span.end_ns, -1);
   }
@@ -66,7 +71,9 @@ void CountDepth(const std::vector<Span>& spans, DeviceConcurrency& out) {
   int64_t depth = 0;
   int64_t since = 0;
   for (const auto& [time, step] : edges) {
-    if (depth >= 2) out.two_or_more_ns += time - since;
+    if (depth >= 2) {
+      out.two_or_more_ns += time - since;
+    }
     since = time;
     depth += step;
     out.most_at_once = std::max(out.most_at_once, depth);
@@ -83,7 +90,9 @@ std::map<std::optional<int64_t>, DeviceConcurrency> Concurrency(
   }
   std::map<std::optional<int64_t>, std::vector<Span>> copies;
   for (size_t row = 0; row < trace.copies.size(); ++row) {
-    if (!Contains(query.window, trace.copies.start_ns[row], trace.copies.end_ns[row])) continue;
+    if (!Contains(query.window, trace.copies.start_ns[row], trace.copies.end_ns[row])) {
+      continue;
+    }
     copies[trace.DeviceOf(trace.copies, row)].push_back(
         {trace.copies.start_ns[row], trace.copies.end_ns[row]});
   }
@@ -99,7 +108,9 @@ std::map<std::optional<int64_t>, DeviceConcurrency> Concurrency(
 }
 
 Value Percent(int64_t part_ns, int64_t whole_ns) {
-  if (whole_ns == 0) return {};
+  if (whole_ns == 0) {
+    return {};
+  }
   return RoundHalfAway(100.0 * static_cast<double>(part_ns) / static_cast<double>(whole_ns), 1);
 }
 
@@ -154,7 +165,9 @@ Object MakeRow(const Trace& trace, const Stream& stream, const Totals& totals,
 Result<Rows> Run(const Query& query) {
   std::vector<Stream> streams = CollectStreams(query);
   Rows rows;
-  if (streams.empty()) return rows;
+  if (streams.empty()) {
+    return rows;
+  }
   const auto concurrency = Concurrency(query, streams);
   const Totals totals = Total(streams);
   std::stable_sort(streams.begin(), streams.end(),
@@ -165,16 +178,17 @@ Result<Rows> Run(const Query& query) {
     rows.rows.push_back(MakeRow(query.trace, streams[i], totals, concurrency.at(device)));
   }
   const Value sum_pct = Percent(totals.kernel_ns, totals.span.length_ns());
-  rows.notes.push_back(
-      fmt::format("{} active streams, {} kernels in {}; kernel time summed over all streams is "
-                  "{:.1f} % of that.",
-                  totals.streams, totals.kernels, FormatDuration(totals.span.length_ns()),
-                  sum_pct.is_null() ? 0.0 : *sum_pct.AsDouble()));
+  rows.notes.push_back(fmt::format(
+      "{}, {} in {}; kernel time summed over all streams is "
+      "{:.1f} % of that.",
+      Counted(static_cast<int64_t>(totals.streams), "active stream"),
+      Counted(static_cast<int64_t>(totals.kernels), "kernel"),
+      FormatDuration(totals.span.length_ns()), sum_pct.is_null() ? 0.0 : *sum_pct.AsDouble()));
   for (const auto& [device, one] : concurrency) {
     rows.notes.push_back(
-        fmt::format("Device {}: at most {} kernels at once, two or more for {}; copies {}, of "
+        fmt::format("Device {}: at most {} at once, two or more for {}; copies {}, of "
                     "which {} beside kernels.",
-                    device ? std::to_string(*device) : "?", one.most_at_once,
+                    device ? std::to_string(*device) : "?", Counted(one.most_at_once, "kernel"),
                     FormatDuration(one.two_or_more_ns), FormatDuration(one.copy_ns),
                     FormatDuration(one.copy_overlapped_ns)));
   }
@@ -201,9 +215,9 @@ Skill skill_stream_concurrency() {
            {"kernel_count", Unit::kCount, "kernels of the stream", "Kernels"},
            {"total_gpu_ms", Unit::kMs, "summed kernel time of the stream", "Kernel time",
             DurationCell("total_gpu_ns")},
-           {"avg_kernel_us", Unit::kUs, "mean kernel duration", "Mean us"},
-           {"max_kernel_ms", Unit::kMs, "longest kernel", "Max ms"},
-           {"stream_span_ms", Unit::kMs, "first start to last end", "Span ms"},
+           {"avg_kernel_us", Unit::kUs, "mean kernel duration", "Mean"},
+           {"max_kernel_ms", Unit::kMs, "longest kernel", "Max"},
+           {"stream_span_ms", Unit::kMs, "first start to last end", "Span"},
            {"stream_util_pct", Unit::kPct,
             "time with a kernel of the stream / span; null when the span is 0", "Busy"},
            {"active_streams", Unit::kCount, "streams with kernels, all devices"},

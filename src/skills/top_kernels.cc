@@ -40,9 +40,13 @@ std::vector<Group> GroupByName(const Query& query) {
   std::vector<Group> groups;
   std::unordered_map<uint32_t, size_t> position;
   for (size_t row = 0; row < kernels.size(); ++row) {
-    if (!Contains(query.window, kernels.start_ns[row], kernels.end_ns[row])) continue;
+    if (!Contains(query.window, kernels.start_ns[row], kernels.end_ns[row])) {
+      continue;
+    }
     const auto [at, added] = position.try_emplace(Index(kernels.name[row]), groups.size());
-    if (added) groups.push_back({.name = kernels.name[row]});
+    if (added) {
+      groups.push_back({.name = kernels.name[row]});
+    }
     groups[at->second].Add(kernels.start_ns[row], kernels.end_ns[row]);
   }
   return groups;
@@ -71,15 +75,20 @@ Result<Rows> Run(const Query& query) {
   const Trace& trace = query.trace;
   std::vector<Group> groups = GroupByName(query);
   std::sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
-    if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
+    if (a.total_ns != b.total_ns) {
+      return a.total_ns > b.total_ns;
+    }
     return trace.Text(a.name) < trace.Text(b.name);
   });
   const auto limit = static_cast<size_t>(query.params.Int("limit"));
   Rows rows;
-  for (size_t i = 0; i < groups.size() && i < limit; ++i)
+  for (size_t i = 0; i < groups.size() && i < limit; ++i) {
     rows.rows.push_back(MakeRow(trace, groups[i]));
+  }
   int64_t total = 0;
-  for (const Group& group : groups) total += group.total_ns;
+  for (const Group& group : groups) {
+    total += group.total_ns;
+  }
   rows.notes.push_back(
       fmt::format("{} of {} kernel names; all GPUs together: {:.2f} ms of kernel time.",
                   rows.rows.size(), groups.size(), static_cast<double>(total) / 1e6));
@@ -87,7 +96,9 @@ Result<Rows> Run(const Query& query) {
 }
 
 std::string TensorCell(const Object& row) {
-  if (*row.Find("tc_active")->AsBool()) return "yes";
+  if (*row.Find("tc_active")->AsBool()) {
+    return "yes";
+  }
   return *row.Find("tc_eligible")->AsBool() ? "no" : "-";
 }
 

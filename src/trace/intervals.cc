@@ -7,11 +7,14 @@ namespace nsys {
 
 SpanSet Union(std::vector<Span> spans) {
   const auto earlier = [](const Span& a, const Span& b) { return a.begin_ns < b.begin_ns; };
-  if (!std::is_sorted(spans.begin(), spans.end(), earlier))
+  if (!std::is_sorted(spans.begin(), spans.end(), earlier)) {
     std::sort(spans.begin(), spans.end(), earlier);
+  }
   size_t kept = 0;
   for (const Span& span : spans) {
-    if (span.end_ns <= span.begin_ns) continue;
+    if (span.end_ns <= span.begin_ns) {
+      continue;
+    }
     if (kept > 0 && span.begin_ns <= spans[kept - 1].end_ns) {
       spans[kept - 1].end_ns = std::max(spans[kept - 1].end_ns, span.end_ns);
     } else {
@@ -27,7 +30,9 @@ SpanSet Intersect(const SpanSet& a, const SpanSet& b) {
   for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
     const int64_t begin = std::max(a[i].begin_ns, b[j].begin_ns);
     const int64_t end = std::min(a[i].end_ns, b[j].end_ns);
-    if (begin < end) both.push_back({begin, end});
+    if (begin < end) {
+      both.push_back({begin, end});
+    }
     a[i].end_ns < b[j].end_ns ? ++i : ++j;
   }
   return both;
@@ -38,25 +43,35 @@ SpanSet Subtract(const SpanSet& a, const SpanSet& b) {
   size_t j = 0;
   for (const Span& span : a) {
     int64_t begin = span.begin_ns;
-    while (j < b.size() && b[j].end_ns <= begin) ++j;
+    while (j < b.size() && b[j].end_ns <= begin) {
+      ++j;
+    }
     for (size_t k = j; k < b.size() && b[k].begin_ns < span.end_ns; ++k) {
-      if (b[k].begin_ns > begin) rest.push_back({begin, b[k].begin_ns});
+      if (b[k].begin_ns > begin) {
+        rest.push_back({begin, b[k].begin_ns});
+      }
       begin = std::max(begin, b[k].end_ns);
     }
-    if (begin < span.end_ns) rest.push_back({begin, span.end_ns});
+    if (begin < span.end_ns) {
+      rest.push_back({begin, span.end_ns});
+    }
   }
   return rest;
 }
 
 SpanSet Gaps(const SpanSet& set) {
   SpanSet gaps;
-  for (size_t i = 1; i < set.size(); ++i) gaps.push_back({set[i - 1].end_ns, set[i].begin_ns});
+  for (size_t i = 1; i < set.size(); ++i) {
+    gaps.push_back({set[i - 1].end_ns, set[i].begin_ns});
+  }
   return gaps;
 }
 
 int64_t Length(const SpanSet& set) {
   int64_t total = 0;
-  for (const Span& span : set) total += span.length_ns();
+  for (const Span& span : set) {
+    total += span.length_ns();
+  }
   return total;
 }
 

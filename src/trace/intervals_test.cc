@@ -16,7 +16,9 @@ using Points = std::array<bool, kAxis>;
 Points Paint(const std::vector<Span>& spans) {
   Points points{};
   for (const Span& span : spans) {
-    for (int64_t t = span.begin_ns; t < span.end_ns; ++t) points[static_cast<size_t>(t)] = true;
+    for (int64_t t = span.begin_ns; t < span.end_ns; ++t) {
+      points[static_cast<size_t>(t)] = true;
+    }
   }
   return points;
 }
@@ -24,7 +26,9 @@ Points Paint(const std::vector<Span>& spans) {
 SpanSet FromPoints(const Points& points) {
   SpanSet set;
   for (int64_t t = 0; t < kAxis; ++t) {
-    if (!points[static_cast<size_t>(t)]) continue;
+    if (!points[static_cast<size_t>(t)]) {
+      continue;
+    }
     if (!set.empty() && set.back().end_ns == t) {
       ++set.back().end_ns;
     } else {

@@ -58,8 +58,9 @@ template <typename Before, typename After>
 bool HoldsApart(std::string_view text, std::string_view part, const Before& forbidden_before,
                 const After& forbidden_after) {
   for (size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1)) {
-    if (!forbidden_before(text.substr(0, at)) && !forbidden_after(text.substr(at + part.size())))
+    if (!forbidden_before(text.substr(0, at)) && !forbidden_after(text.substr(at + part.size()))) {
       return true;
+    }
   }
   return false;
 }
@@ -90,12 +91,16 @@ std::optional<std::string_view> CommunicationOperation(std::string_view kernel_n
   const std::string name = LowerAscii(kernel_name);
   if (Holds(name, "nccl")) {
     for (const std::string_view operation : kNcclOperations) {
-      if (Holds(name, operation)) return operation;
+      if (Holds(name, operation)) {
+        return operation;
+      }
     }
     return "other";
   }
   for (const auto& [part, operation] : kCustomCommunication) {
-    if (Holds(name, part)) return operation;
+    if (Holds(name, part)) {
+      return operation;
+    }
   }
   return std::nullopt;
 }
@@ -113,9 +118,13 @@ TensorCoreUse TensorCoreClass(std::string_view kernel_name) {
 }
 
 std::string_view CommunicationClasses::Operation(StringId name) {
-  if (name == StringId::kNone) return {};
+  if (name == StringId::kNone) {
+    return {};
+  }
   const uint32_t index = Index(name);
-  if (index >= entries_.size()) entries_.resize(std::max<size_t>(strings_.size(), index + 1));
+  if (index >= entries_.size()) {
+    entries_.resize(std::max<size_t>(strings_.size(), index + 1));
+  }
   Entry& entry = entries_[index];
   if (!entry.known) {
     entry.known = true;

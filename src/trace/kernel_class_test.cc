@@ -63,7 +63,9 @@ TEST(KernelClass, RemembersPerName) {
 TEST(StringPool, InternsEqualTextsOnce) {
   StringPool pool;
   const StringId empty = pool.Intern("");
-  for (int i = 0; i < 5000; ++i) pool.Intern("name " + std::to_string(i));
+  for (int i = 0; i < 5000; ++i) {
+    pool.Intern("name " + std::to_string(i));
+  }
   EXPECT_EQ(pool.size(), 5001U);
   EXPECT_EQ(pool.Intern(""), empty);
   EXPECT_EQ(pool.Get(pool.Intern("name 4321")), "name 4321");

@@ -18,13 +18,20 @@ uint32_t OracleCall(const Trace& trace, size_t kernel) {
   const int64_t start = trace.kernels.start_ns[kernel];
   for (uint32_t call = 0; call < trace.calls.size(); ++call) {
     const Thread& thread = trace.threads[Index(trace.calls.thread[call])];
-    if ((thread.global_tid & ~int64_t{0xFFFFFF}) != *trace.LaneOf(trace.kernels, kernel).global_pid)
+    if ((thread.global_tid & ~int64_t{0xFFFFFF}) !=
+        *trace.LaneOf(trace.kernels, kernel).global_pid) {
       continue;
-    if (trace.calls.correlation[call] != trace.kernels.correlation[kernel]) continue;
-    if (trace.calls.start_ns[call] <= start) best = call;
+    }
+    if (trace.calls.correlation[call] != trace.kernels.correlation[kernel]) {
+      continue;
+    }
+    if (trace.calls.start_ns[call] <= start) {
+      best = call;
+    }
     if (skewed == kNoCall && trace.calls.start_ns[call] > start &&
-        trace.calls.start_ns[call] - start <= kClockSkewNs)
+        trace.calls.start_ns[call] - start <= kClockSkewNs) {
       skewed = call;
+    }
   }
   return best != kNoCall ? best : skewed;
 }
@@ -52,8 +59,9 @@ TEST(Launches, AgreeWithTheDefinitionOnRandomTraces) {
     }
     const Trace trace = builder.Build();
     const auto links = LinkLaunches(trace, trace.kernels);
-    for (size_t kernel = 0; kernel < links.size(); ++kernel)
+    for (size_t kernel = 0; kernel < links.size(); ++kernel) {
       ASSERT_EQ(links[kernel], OracleCall(trace, kernel)) << "round " << round;
+    }
   }
 }
 
@@ -71,10 +79,13 @@ TEST(Launches, NeverCrossProcesses) {
 TEST(Launches, OneGraphLaunchHasManyKernels) {
   TraceBuilder builder;
   builder.Call("cudaGraphLaunch", {.start_ns = 0, .end_ns = 20, .correlation = 9});
-  for (int64_t i = 0; i < 50; ++i)
+  for (int64_t i = 0; i < 50; ++i) {
     builder.Kernel("node", {.start_ns = 30 + i * 10, .end_ns = 39 + i * 10, .correlation = 9});
+  }
   const Trace trace = builder.Build();
-  for (const uint32_t call : LinkLaunches(trace, trace.kernels)) EXPECT_EQ(call, 0U);
+  for (const uint32_t call : LinkLaunches(trace, trace.kernels)) {
+    EXPECT_EQ(call, 0U);
+  }
 }
 
 }  // namespace

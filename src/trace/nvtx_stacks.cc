@@ -13,13 +13,17 @@ class Stacks {
       : nvtx_(trace.nvtx), open_(trace.nvtx_lanes.size()), lanes_of_thread_(trace.threads.size()) {
     for (uint32_t lane = 0; lane < trace.nvtx_lanes.size(); ++lane) {
       const ThreadId thread = trace.nvtx_lanes[lane].thread;
-      if (thread != ThreadId::kNone) lanes_of_thread_[Index(thread)].push_back(lane);
+      if (thread != ThreadId::kNone) {
+        lanes_of_thread_[Index(thread)].push_back(lane);
+      }
     }
   }
 
   void Push(uint32_t range) {
     auto& stack = open_[Index(nvtx_.lane[range])];
-    while (!stack.empty() && nvtx_.end_ns[stack.back()] < nvtx_.start_ns[range]) stack.pop_back();
+    while (!stack.empty() && nvtx_.end_ns[stack.back()] < nvtx_.start_ns[range]) {
+      stack.pop_back();
+    }
     stack.push_back(range);
   }
 
@@ -30,8 +34,12 @@ class Stacks {
       auto& stack = open_[lane];
       size_t dead = 0;
       for (const uint32_t range : stack) {
-        if (nvtx_.end_ns[range] < start_ns) ++dead;
-        if (nvtx_.end_ns[range] >= end_ns) out.push_back(range);
+        if (nvtx_.end_ns[range] < start_ns) {
+          ++dead;
+        }
+        if (nvtx_.end_ns[range] >= end_ns) {
+          out.push_back(range);
+        }
       }
       // Ranges of one domain should nest, but damaged captures hold crossing ones, whose closed
       // members lie buried below open ones. Clearing them away keeps the sweep linear.
@@ -61,16 +69,22 @@ RangePaths EnclosingRanges(const Trace& trace, std::span<const uint32_t> calls) 
       const bool usable = nvtx.event_type[next_range] == kNvtxPushPop &&
                           nvtx.text[next_range] != StringId::kNone &&
                           nvtx.end_ns[next_range] > nvtx.start_ns[next_range];
-      if (usable && nvtx.end_ns[next_range] >= start) stacks.Push(next_range);
+      if (usable && nvtx.end_ns[next_range] >= start) {
+        stacks.Push(next_range);
+      }
     }
     enclosing.clear();
     const ThreadId thread = trace.calls.thread[call];
-    if (thread != ThreadId::kNone)
+    if (thread != ThreadId::kNone) {
       stacks.CollectEnclosing(thread, start, trace.calls.end_ns[call], enclosing);
+    }
     std::sort(enclosing.begin(), enclosing.end(), [&](uint32_t a, uint32_t b) {
-      if (nvtx.duration_ns(a) != nvtx.duration_ns(b))
+      if (nvtx.duration_ns(a) != nvtx.duration_ns(b)) {
         return nvtx.duration_ns(a) > nvtx.duration_ns(b);
-      if (nvtx.start_ns[a] != nvtx.start_ns[b]) return nvtx.start_ns[a] < nvtx.start_ns[b];
+      }
+      if (nvtx.start_ns[a] != nvtx.start_ns[b]) {
+        return nvtx.start_ns[a] < nvtx.start_ns[b];
+      }
       return trace.Text(nvtx.text[a]) < trace.Text(nvtx.text[b]);
     });
     paths.ranges_.insert(paths.ranges_.end(), enclosing.begin(), enclosing.end());
@@ -84,14 +98,18 @@ uint32_t InnermostRange(const Trace& trace, std::span<const uint32_t> path) {
   // The path is ordered by (duration descending, start, text): the answer opens its last run of
   // equal durations.
   size_t at = path.size() - 1;
-  while (at > 0 && nvtx.duration_ns(path[at - 1]) == nvtx.duration_ns(path[at])) --at;
+  while (at > 0 && nvtx.duration_ns(path[at - 1]) == nvtx.duration_ns(path[at])) {
+    --at;
+  }
   return path[at];
 }
 
 std::string PathText(const Trace& trace, std::span<const uint32_t> path) {
   std::string text;
   for (const uint32_t range : path) {
-    if (!text.empty()) text += " > ";
+    if (!text.empty()) {
+      text += " > ";
+    }
     text += trace.Text(trace.nvtx.text[range]);
   }
   return text;

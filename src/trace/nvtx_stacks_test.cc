@@ -20,8 +20,9 @@ std::vector<uint32_t> OraclePath(const Trace& trace, uint32_t call) {
     const bool encloses = nvtx.start_ns[range] <= trace.calls.start_ns[call] &&
                           nvtx.end_ns[range] >= trace.calls.end_ns[call];
     if (nvtx.event_type[range] == kNvtxPushPop && nvtx.end_ns[range] > nvtx.start_ns[range] &&
-        same_thread && encloses)
+        same_thread && encloses) {
       path.push_back(range);
+    }
   }
   std::stable_sort(path.begin(), path.end(), [&](uint32_t a, uint32_t b) {
     return std::tuple(-nvtx.duration_ns(a), nvtx.start_ns[a], trace.Text(nvtx.text[a])) <
@@ -57,9 +58,12 @@ TEST(NvtxStacks, AgreeWithTheDefinitionEvenWhenRangesCross) {
       const auto path = paths.Path(call);
       std::vector<std::string> got;
       std::vector<std::string> want;
-      for (const uint32_t range : path) got.emplace_back(trace.Text(trace.nvtx.text[range]));
-      for (const uint32_t range : OraclePath(trace, call))
+      for (const uint32_t range : path) {
+        got.emplace_back(trace.Text(trace.nvtx.text[range]));
+      }
+      for (const uint32_t range : OraclePath(trace, call)) {
         want.emplace_back(trace.Text(trace.nvtx.text[range]));
+      }
       ASSERT_EQ(got, want) << "round " << round << " call " << call;
     }
   }

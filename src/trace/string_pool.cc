@@ -18,13 +18,17 @@ uint32_t HashText(std::string_view text) {
 }  // namespace
 
 StringId StringPool::Intern(std::string_view text) {
-  if (texts_.size() * 2 >= slots_.size()) Grow();
+  if (texts_.size() * 2 >= slots_.size()) {
+    Grow();
+  }
   const uint32_t hash = HashText(text);
   const size_t mask = slots_.size() - 1;
   size_t slot = hash & mask;
   while (slots_[slot] != 0) {
     const uint32_t at = slots_[slot] - 1;
-    if (hashes_[at] == hash && texts_[at] == text) return StringId{at};
+    if (hashes_[at] == hash && texts_[at] == text) {
+      return StringId{at};
+    }
     slot = (slot + 1) & mask;
   }
   const auto id = static_cast<uint32_t>(texts_.size());
@@ -39,13 +43,17 @@ void StringPool::Grow() {
   const size_t mask = slots_.size() - 1;
   for (uint32_t at = 0; at < texts_.size(); ++at) {
     size_t slot = hashes_[at] & mask;
-    while (slots_[slot] != 0) slot = (slot + 1) & mask;
+    while (slots_[slot] != 0) {
+      slot = (slot + 1) & mask;
+    }
     slots_[slot] = at + 1;
   }
 }
 
 std::string_view StringPool::Store(std::string_view text) {
-  if (text.empty()) return {};
+  if (text.empty()) {
+    return {};
+  }
   if (text.size() > block_free_) {
     const size_t bytes = std::max(kBlockBytes, text.size());
     blocks_.push_back(std::make_unique_for_overwrite<char[]>(bytes));

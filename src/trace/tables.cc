@@ -89,7 +89,9 @@ std::vector<std::string> MissingSources(const SourceTable& source, TableId table
   const auto has = [&](std::string_view name) { return source.Find(name) != nullptr; };
   std::vector<std::string> missing;
   for (const std::string_view name : rule.all) {
-    if (!has(name)) missing.emplace_back(name);
+    if (!has(name)) {
+      missing.emplace_back(name);
+    }
   }
   if (!rule.any.empty() && std::none_of(rule.any.begin(), rule.any.end(), has)) {
     missing.insert(missing.end(), rule.any.begin(), rule.any.end());

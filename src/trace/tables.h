@@ -48,7 +48,9 @@ class ColumnSet {
  public:
   constexpr ColumnSet() = default;
   constexpr ColumnSet(std::initializer_list<Column> columns) {
-    for (const Column column : columns) Add(column);
+    for (const Column column : columns) {
+      Add(column);
+    }
   }
   constexpr void Add(Column column) { bits_ |= 1U << static_cast<unsigned>(column); }
   constexpr void Add(ColumnSet other) { bits_ |= other.bits_; }
@@ -67,11 +69,15 @@ class Reads {
  public:
   Reads() = default;
   Reads(std::initializer_list<std::pair<TableId, ColumnSet>> wanted) {
-    for (const auto& [table, columns] : wanted) Add(table, columns);
+    for (const auto& [table, columns] : wanted) {
+      Add(table, columns);
+    }
   }
   void Add(TableId table, ColumnSet columns) { columns_[static_cast<size_t>(table)].Add(columns); }
   void Add(const Reads& other) {
-    for (size_t table = 0; table < kTableCount; ++table) columns_[table].Add(other.columns_[table]);
+    for (size_t table = 0; table < kTableCount; ++table) {
+      columns_[table].Add(other.columns_[table]);
+    }
   }
   ColumnSet Of(TableId table) const { return columns_[static_cast<size_t>(table)]; }
 

@@ -23,7 +23,9 @@ const SourceTable* Schema::Find(TableId table) const {
 }
 
 ProcessId Trace::FindProcess(std::optional<int64_t> global_pid) const {
-  if (!global_pid) return ProcessId::kNone;
+  if (!global_pid) {
+    return ProcessId::kNone;
+  }
   const auto at =
       std::lower_bound(processes.begin(), processes.end(), *global_pid,
                        [](const Process& p, int64_t key) { return p.global_pid < key; });

@@ -112,7 +112,8 @@ class Capture:
         for table, rows in self.rows.items():
             words = [w.partition(":") for w in self.columns[table].split()]
             names = [w[0] for w in words]
-            declared = ", ".join(f'"{n}" {kind or "INTEGER"}' for n, _, kind in words)
+            key = " PRIMARY KEY" if table == STRINGS else ""
+            declared = ", ".join(f'"{n}" {kind or "INTEGER"}{key if n == "id" else ""}' for n, _, kind in words)
             actual = self.rename.get(table, table)
             db.execute(f'CREATE TABLE "{actual}" ({declared})')
             slots = ",".join("?" * len(names))
@@ -606,12 +607,6 @@ def permuted_columns() -> Capture:
 
 
 @edge
-def upper_case_columns() -> Capture:
-    """Column names are compared without case, as SQLite does."""
-    return _plain(columns={KERNEL: COLUMNS[KERNEL].replace("start", "START").replace("deviceId", "DeviceID")})
-
-
-@edge
 def minimal_export() -> Capture:
     """Kernels with seven columns and calls without a thread: no NVTX, no process anywhere."""
     c = Capture(columns={KERNEL: "start end deviceId streamId correlationId shortName demangledName",
@@ -690,7 +685,7 @@ def idle_device_in_the_inventory() -> Capture:
 @edge
 def unknown_gpu_tables() -> Capture:
     """GPU work under names that nobody knows yet."""
-    return _plain(rename={KERNEL: "GPU_WORK_KERNELS_NEXT", MEMCPY: "GPU_WORK_COPIES_NEXT", MEMSET: "GPU_WORK_SETS_NEXT"})
+    return _plain(rename={t: t.replace("CUPTI_ACTIVITY_KIND_", "CUPTI_ACTIVITY_NEXT_") for t in (MEMCPY, MEMSET, SYNC)} | {KERNEL: "CUPTI_ACTIVITY_NEXT_WORK"})
 
 
 def main() -> int:

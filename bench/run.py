@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Benchmarks of the release build, on its own or beside the Python program nsys-ai 0.3.0.
+
+    bench/run.py                                        ours only, on a capture that is made for it
+    bench/run.py --peer-home DIR                        beside the Python program, installed in DIR when needed
+    bench/run.py --capture FILE --skills top_kernels,nvtx_kernel_map --rounds 5 --peer-home DIR
+
+Both programs are run in turns (ours, theirs, ours, theirs), and medians are shown: CPU seconds, user and system, and
+the peak of resident memory. "cold" is the Python program without its cache, "warm" with it; ours has no cache and does
+the whole work every time. The operating system has the file in memory in either case.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import captures
+import peer as peer_program
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+class Sample:
+    """Runs of one command."""
+
+    def __init__(self):
+        self.cpu, self.rss = [], []
+
+    def run(self, command, env=None):
+        """Runs `command` once, to the end; its output is thrown away."""
+        with tempfile.TemporaryFile() as errors:
+            child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
+                                     env=env)
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+            if child.returncode != 0:
+                errors.seek(0)
+                tail = errors.read().decode(errors="replace").strip().splitlines()[-3:]
+                raise SystemExit(f"exit {child.returncode}: {' '.join(command)}\n" + "\n".join(tail))
+        self.cpu.append(usage.ru_utime + usage.ru_stime)
+        self.rss.append(usage.ru_maxrss * 1024 / 1e6)
+
+    def median_cpu(self):
+        return statistics.median(self.cpu) if self.cpu else None
+
+    def median_rss(self):
+        return statistics.median(self.rss) if self.rss else None
+
+    def values(self):
+        return {"cpu_s": self.cpu, "rss_mb": self.rss}
+
+
+def table(header, rows):
+    """Prints `rows` of texts: the first column to the left, the others to the right."""
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+    for row in [header, *rows]:
+        print("  ".join(cell.ljust(width) if i == 0 else cell.rjust(width)
+                        for i, (cell, width) in enumerate(zip(row, widths))).rstrip())
+
+
+def number(value, digits):
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def ratio(theirs, ours):
+    """How many times ours the other's figure is."""
+    if theirs is None or not ours:
+        return "-"
+    return f"{theirs / ours:.1f}x" if theirs < 10 * ours else f"{theirs / ours:.0f}x"
+
+
+def read_through(path):
+    """Brings the file into the operating system's memory."""
+    with open(path, "rb") as file:
+        while file.read(1 << 20):
+            pass
+
+
+def bench_skill(name, options, peer, peer_capture):
+    """Runs of one skill: ours, theirs cold, ours, theirs warm, in turns."""
+    samples = {"ours": Sample(), "cold": Sample(), "warm": Sample()}
+    ours = [options.binary, "skill", "run", name, options.capture, "--format", "json"]
+    cold = options.cold_rounds if not options.cold_skills or name in options.cold_skills else 0
+    for turn in range(options.rounds):
+        samples["ours"].run(ours)
+        if peer is None:
+            continue
+        theirs = peer.skill(name, peer_capture)
+        if turn < cold:
+            peer_program.drop_caches(os.path.dirname(peer_capture))
+            samples["cold"].run(theirs, peer.env)
+            samples["ours"].run(ours)
+        elif turn == 0:
+            Sample().run(theirs, peer.env)  # builds the cache
+        samples["warm"].run(theirs, peer.env)
+    return samples
+
+
+def print_skills(results, with_peer):
+    if not with_peer:
+        table(["skill", "CPU s", "RSS MB"],
+              [[name, number(s["ours"].median_cpu(), 2), number(s["ours"].median_rss(), 0)]
+               for name, s in results.items()])
+        return
+    rows = []
+    for name, samples in results.items():
+        cpu = {which: sample.median_cpu() for which, sample in samples.items()}
+        rss = {which: sample.median_rss() for which, sample in samples.items()}
+        rows.append([name] + [cell for which in ("ours", "cold", "warm")
+                              for cell in (number(cpu[which], 2), number(rss[which], 0))]
+                    + [ratio(cpu["cold"], cpu["ours"]), ratio(cpu["warm"], cpu["ours"]),
+                       ratio(rss["cold"], rss["ours"]), ratio(rss["warm"], rss["ours"])])
+    table(["skill", "CPU s", "RSS MB", "cold CPU s", "cold RSS MB", "warm CPU s", "warm RSS MB",
+           "cold/ours CPU", "warm/ours CPU", "cold/ours RSS", "warm/ours RSS"], rows)
+
+
+def bench_start(options, peer):
+    """CPU of commands that open no capture, in milliseconds; ten runs to a round, as each is short."""
+    rows, values = [], {}
+    for words in (["--help"], ["skill", "list"]):
+        ours, theirs = Sample(), Sample()
+        for _ in range(options.rounds):
+            for _ in range(10):
+                ours.run([options.binary, *words])
+            if peer is not None:
+                theirs.run(peer.command(*words), peer.env)
+        mine, other = statistics.mean(ours.cpu) * 1000, theirs.median_cpu()
+        row = [" ".join(words), number(mine, 1)]
+        if peer is not None:
+            row += [number(other * 1000, 0), ratio(other * 1000, mine)]
+        rows.append(row)
+        values[" ".join(words)] = {"ours": ours.values(), "peer": theirs.values()}
+    print()
+    table(["start-up", "CPU ms"] + (["peer CPU ms", "peer/ours"] if peer is not None else []), rows)
+    return values
+
+
+def run_native(options):
+    """The programs of bench/*.cc that lie beside the binary."""
+    folder = os.path.dirname(os.path.abspath(options.binary))
+    for name, arguments in (("bench-load", [options.capture]), ("bench-sweep", [])):
+        program = os.path.join(folder, name)
+        if os.path.exists(program):
+            print(f"\n{name}", flush=True)
+            subprocess.run([program, *arguments], check=True)
+
+
+def our_skills(binary):
+    output = subprocess.run([binary, "skill", "list", "--format", "json"], check=True, stdout=subprocess.PIPE).stdout
+    skills = json.loads(output)
+    if isinstance(skills, dict):
+        skills = skills.get("skills", [])
+    return [skill["name"] for skill in skills]
+
+
+def open_peer(options):
+    if options.peer_home is None:
+        print("ours only; --peer-home DIR compares with the Python program nsys-ai 0.3.0")
+        return None
+    try:
+        peer = peer_program.Peer(options.peer_home)
+    except peer_program.PeerError as error:
+        print(f"ours only: the Python program {error}")
+        return None
+    print(f"beside nsys-ai 0.3.0 in Python, engine: {peer.engine}")
+    return peer
+
+
+def names(text):
+    return [name for name in text.split(",") if name]
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", default=os.path.join(ROOT, "build", "release", "nsys-ai"))
+    parser.add_argument("--capture", help="an SQLite capture; only read (default: one is made)")
+    parser.add_argument("--seed-capture", help="small capture to scale when --capture is not given")
+    parser.add_argument("--target-mb", type=float, default=200, help="size of the capture made (default: 200)")
+    parser.add_argument("--peer-home", help="folder with, or for, the Python program")
+    parser.add_argument("--rounds", type=int, default=3, help="default: 3")
+    parser.add_argument("--skills", type=names, default=[], help="comma-separated (default: all)")
+    parser.add_argument("--cold-rounds", type=int, default=1, help="of these rounds, with a cold run (default: 1)")
+    parser.add_argument("--cold-skills", type=names, default=[], help="skills with cold runs (default: all)")
+    parser.add_argument("--no-native", action="store_true", help="leave out the programs of bench/*.cc")
+    parser.add_argument("--json", help="also write every single run to this file")
+    return parser.parse_args()
+
+
+def run(options, folder):
+    if options.capture is None:
+        seed = options.seed_capture or os.path.join(folder, "seed.sqlite")
+        if options.seed_capture is None:
+            captures.make_seed(seed)
+        options.capture = os.path.join(folder, "capture.sqlite")
+        captures.scale(seed, options.capture, options.target_mb)
+    options.capture = os.path.abspath(options.capture)
+    print(f"capture: {captures.describe(options.capture)}; load average {os.getloadavg()[0]:.1f}, "
+          f"{os.cpu_count()} cores")
+    peer, peer_capture = open_peer(options), None
+    if peer is not None:
+        # A copy of its own: it writes beside the capture, and its fallback would write into it.
+        os.mkdir(os.path.join(folder, "peer"))
+        peer_capture = os.path.join(folder, "peer", "capture.sqlite")
+        shutil.copyfile(options.capture, peer_capture)
+        read_through(peer_capture)
+    read_through(options.capture)
+    print(flush=True)
+
+    results = {}
+    for name in options.skills or our_skills(options.binary):
+        results[name] = bench_skill(name, options, peer, peer_capture)
+        print(f"{name} done", file=sys.stderr)
+        if peer is not None and os.path.getsize(peer_capture) != os.path.getsize(options.capture):
+            raise SystemExit("the Python program wrote into its capture: it used its slow fallback, no fair comparison")
+    print_skills(results, peer is not None)
+    start = bench_start(options, peer)
+    print(f"\nload average at the end {os.getloadavg()[0]:.1f}")
+    if options.json:
+        skills = {name: {which: s.values() for which, s in samples.items()} for name, samples in results.items()}
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump({"skills": skills, "start": start}, file, indent=1)
+    if not options.no_native:
+        run_native(options)
+
+
+def main():
+    options = parse_arguments()
+    if not os.access(options.binary, os.X_OK):
+        raise SystemExit(f"no program at {options.binary}; make build")
+    with tempfile.TemporaryDirectory(prefix="nsys-ai-bench-") as folder:
+        run(options, folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+#include "cli/command_line.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include "base/number.h"
+#include "base/text.h"
+
+namespace nsys {
+namespace {
+
+constexpr const char* kDefaultMarker = "sample_0";
+
+Error UsageError(std::string message, std::string hint) {
+  return Error{.code = ErrorCode::kUsage, .message = std::move(message), .hint = std::move(hint)};
+}
+
+// Words as typed; every conversion is ours, so that every error names the word.
+struct RawOptions {
+  std::string format = "text";
+  std::string name;
+  std::string profile;
+  std::vector<std::string> params;
+  std::vector<std::string> trim;
+  std::string iteration;
+  std::string marker = kDefaultMarker;
+  std::string max_rows;
+  std::string device;
+  std::string output;
+  std::string threads;
+  bool compact = false;
+  bool no_cache = false;
+};
+
+struct Parser {
+  CLI::App app{"Answers performance questions about NVIDIA Nsight Systems captures.", "nsys-ai"};
+  CLI::App* skill = nullptr;
+  CLI::App* list = nullptr;
+  CLI::App* info = nullptr;
+  CLI::App* run = nullptr;
+  RawOptions raw;
+
+  Parser();
+};
+
+Parser::Parser() {
+  app.set_version_flag("--version", std::string("nsys-ai ") + NSYS_AI_VERSION);
+  skill = app.add_subcommand("skill", "List, explain and run analysis skills");
+  list = skill->add_subcommand("list", "List all skills");
+  info =
+      skill->add_subcommand("info", "Explain a skill: what it answers, its parameters and columns");
+  run = skill->add_subcommand("run", "Run a skill on a capture (.sqlite, parquetdir or .nsys-rep)");
+  list->add_option("--format", raw.format, "text or json")->option_text("FORMAT");
+  info->add_option("NAME", raw.name, "The skill")->required();
+  info->add_option("--format", raw.format, "json or text")->option_text("FORMAT");
+  run->add_option("NAME", raw.name, "The skill (see: nsys-ai skill list)")->required();
+  run->add_option("PROFILE", raw.profile, "The capture: .sqlite, a parquetdir, or .nsys-rep")
+      ->required();
+  run->add_option("--format", raw.format, "text (default), json, jsonl or csv")
+      ->option_text("FORMAT");
+  run->add_option("-p,--param", raw.params, "A parameter of the skill; may be repeated")
+      ->option_text("KEY=VALUE")
+      ->allow_extra_args(false);
+  run->add_option("--trim", raw.trim,
+                  "Only this window, in seconds on the capture's clock; END may be inf")
+      ->option_text("START END")
+      ->expected(2);
+  run->add_option("--iteration", raw.iteration, "Only the N-th iteration (from 0); not with --trim")
+      ->option_text("N");
+  run->add_option("--marker", raw.marker,
+                  "NVTX text that opens an iteration, for --iteration (default: sample_0)")
+      ->option_text("TEXT");
+  run->add_option("--device", raw.device, "Short for -p device=N")->option_text("N");
+  run->add_option("--max-rows", raw.max_rows, "JSON: at most N data rows")->option_text("N");
+  run->add_option("-o,--output", raw.output, "Write to FILE instead of standard output")
+      ->option_text("FILE");
+  run->add_flag("--compact", raw.compact, "JSON on one line");
+  run->add_option("--threads", raw.threads,
+                  "Threads that read (default: one per core); the answer does not depend on it")
+      ->option_text("N");
+  run->add_flag("--no-cache", raw.no_cache, "Accepted for compatibility: there is no cache")
+      ->group("");
+  app.footer("A capture comes from `nsys export --type=sqlite REPORT.nsys-rep`.");
+  for (CLI::App* command : {&app, skill, list, info, run}) {
+    command->allow_extras();
+  }
+}
+
+std::vector<std::string> OptionNames(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      names.push_back("--" + name);
+    }
+    for (const std::string& name : option->get_snames()) {
+      names.push_back("-" + name);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> CommandNames(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(sub->get_name());
+  }
+  return names;
+}
+
+// An error for the first word that `command` could not place, if there is one.
+Status CheckExtras(const CLI::App& command) {
+  const std::vector<std::string> extras = command.remaining();
+  if (extras.empty()) {
+    return {};
+  }
+  const std::string& word = extras.front();
+  const bool is_option = word.starts_with("-");
+  const std::vector<std::string> known = is_option ? OptionNames(command) : CommandNames(command);
+  const auto nearest = NearestName(word, known);
+  const char* kind = is_option       ? "unknown option"
+                     : known.empty() ? "unexpected argument"
+                                     : "unknown command";
+  std::string hint =
+      nearest ? fmt::format("did you mean '{}'?", *nearest)
+              : fmt::format("see {} --help",
+                            command.get_name().empty() ? "nsys-ai" : command.get_display_name());
+  return UsageError(fmt::format("{} '{}'", kind, word), std::move(hint));
+}
+
+Result<OutputFormat> ParseFormat(const std::string& word, const CLI::App* command,
+                                 const CLI::App* run) {
+  if (word == "text") {
+    return OutputFormat::kText;
+  }
+  if (word == "json") {
+    return OutputFormat::kJson;
+  }
+  if (command == run && word == "jsonl") {
+    return OutputFormat::kJsonLines;
+  }
+  if (command == run && word == "csv") {
+    return OutputFormat::kCsv;
+  }
+  return UsageError(fmt::format("--format takes {}, not '{}'",
+                                command == run ? "text, json, jsonl or csv" : "text or json", word),
+                    "for example: --format json");
+}
+
+Result<std::optional<int64_t>> ParseCountOption(const std::string& option, const std::string& word,
+                                                int64_t least) {
+  if (word.empty()) {
+    return std::optional<int64_t>();
+  }
+  const auto number = ParseInt(word);
+  if (number && *number >= least) {
+    return number;
+  }
+  return UsageError(
+      fmt::format("{} takes a whole number of at least {}, not '{}'", option, least, word),
+      fmt::format("for example: {} {}", option, least + 1));
+}
+
+// Seconds as typed to nanoseconds, truncated toward zero.
+Result<int64_t> ParseSeconds(const std::string& word) {
+  constexpr double kMostSeconds = 9.2e9;  // the largest time that nanoseconds in 64 bits can tell
+  const auto seconds = ParseFiniteDouble(word);
+  if (!seconds || std::fabs(*seconds) > kMostSeconds) {
+    return UsageError(fmt::format("--trim takes two times in seconds, not '{}'", word),
+                      "for example: --trim 1.5 3.0, or --trim 1.5 inf");
+  }
+  return static_cast<int64_t>(*seconds * 1e9);
+}
+
+Result<std::optional<Window>> ParseTrim(const std::vector<std::string>& words) {
+  if (words.empty()) {
+    return std::optional<Window>();
+  }
+  Window window;
+  NSYS_ASSIGN(window.begin_ns, ParseSeconds(words[0]));
+  const std::string end = LowerAscii(words[1]);
+  if (end != "inf" && end != "end") {
+    NSYS_ASSIGN(window.end_ns, ParseSeconds(words[1]));
+  }
+  if (window.end_ns > window.begin_ns) {
+    return std::optional<Window>(window);
+  }
+  return Error{
+      .code = ErrorCode::kTrimOutOfRange,
+      .message = fmt::format("--trim {} {} selects nothing: END has to be greater than START",
+                             words[0], words[1]),
+      .hint = "give START and END in seconds on the capture's clock"};
+}
+
+Result<std::vector<GivenParam>> ParseParams(const RawOptions& raw) {
+  std::vector<GivenParam> params;
+  for (const std::string& word : raw.params) {
+    const size_t equals = word.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return UsageError(fmt::format("--param takes KEY=VALUE, not '{}'", word),
+                        "for example: -p limit=10");
+    }
+    params.emplace_back(word.substr(0, equals), word.substr(equals + 1));
+  }
+  if (!raw.device.empty()) {
+    params.emplace_back("device", raw.device);
+  }
+  return params;
+}
+
+Result<Request> RunRequest(const RawOptions& raw, OutputFormat format) {
+  SkillRunRequest request{.name = raw.name, .profile = raw.profile, .format = format};
+  request.layout = raw.compact ? JsonLayout::kOneLine : JsonLayout::kIndented;
+  request.marker = raw.marker;
+  request.output = raw.output;
+  NSYS_ASSIGN(request.params, ParseParams(raw));
+  NSYS_ASSIGN(request.window, ParseTrim(raw.trim));
+  NSYS_ASSIGN(request.iteration, ParseCountOption("--iteration", raw.iteration, 0));
+  NSYS_ASSIGN(request.max_rows, ParseCountOption("--max-rows", raw.max_rows, 0));
+  NSYS_ASSIGN(const std::optional<int64_t> threads, ParseCountOption("--threads", raw.threads, 1));
+  request.threads = static_cast<int>(std::min<int64_t>(threads.value_or(0), 256));
+  if (request.iteration && request.window) {
+    return UsageError("--iteration and --trim exclude each other",
+                      "an iteration is a window of its own; give one of them");
+  }
+  if (request.iteration && request.marker.empty()) {
+    return UsageError("--marker takes a text of at least one character",
+                      "for example: --marker step");
+  }
+  return Request(std::move(request));
+}
+
+Result<Request> ToRequest(const Parser& parser) {
+  const CLI::App* command = nullptr;
+  for (const CLI::App* candidate : {parser.list, parser.info, parser.run}) {
+    if (candidate->parsed()) {
+      command = candidate;
+    }
+  }
+  for (const CLI::App* level : {static_cast<const CLI::App*>(&parser.app),
+                                static_cast<const CLI::App*>(parser.skill), command}) {
+    if (level != nullptr) {
+      NSYS_TRY(CheckExtras(*level));
+    }
+  }
+  if (command == nullptr) {
+    const CLI::App& level = parser.skill->parsed() ? *parser.skill : parser.app;
+    return Request(HelpRequest{.text = level.help(), .exit_status = 2});
+  }
+  const bool info_default =
+      command == parser.info && parser.info->get_option("--format")->count() == 0;
+  NSYS_ASSIGN(const OutputFormat format,
+              ParseFormat(info_default ? "json" : parser.raw.format, command, parser.run));
+  if (command == parser.list) {
+    return Request(SkillListRequest{.format = format});
+  }
+  if (command == parser.info) {
+    return Request(SkillInfoRequest{.name = parser.raw.name, .format = format});
+  }
+  return RunRequest(parser.raw, format);
+}
+
+}  // namespace
+
+Result<Request> ParseCommandLine(const std::vector<std::string>& arguments) {
+  Parser parser;
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // the order CLI11 wants
+  try {
+    parser.app.parse(std::move(reversed));
+  } catch (const CLI::CallForHelp&) {
+    const CLI::App* asked = &parser.app;
+    for (const CLI::App* level : {parser.skill, parser.list, parser.info, parser.run}) {
+      if (level->parsed()) {
+        asked = level;
+      }
+    }
+    return Request(HelpRequest{.text = asked->help()});
+  } catch (const CLI::CallForVersion& version) {
+    return Request(HelpRequest{.text = std::string(version.what()) + "\n"});
+  } catch (const CLI::ParseError& error) {
+    // A misspelt word often shows as a missing argument; the misspelling is the better message.
+    for (const CLI::App* level :
+         {static_cast<const CLI::App*>(&parser.app), static_cast<const CLI::App*>(parser.skill),
+          static_cast<const CLI::App*>(parser.list), static_cast<const CLI::App*>(parser.info),
+          static_cast<const CLI::App*>(parser.run)}) {
+      NSYS_TRY(CheckExtras(*level));
+    }
+    return UsageError(error.what(), "see nsys-ai skill run --help");
+  }
+  return ToRequest(parser);
+}
+
+bool WantsJsonErrors(const std::vector<std::string>& arguments) {
+  const char* agent = std::getenv("NSYS_AI_AGENT");
+  if (agent != nullptr && std::strcmp(agent, "1") == 0) {
+    return true;
+  }
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (word == "--format=json" || word == "--format=jsonl") {
+      return true;
+    }
+    if (word == "--format" && i + 1 < arguments.size() &&
+        (arguments[i + 1] == "json" || arguments[i + 1] == "jsonl")) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace nsys

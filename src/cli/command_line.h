@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// The command line as a value: what was asked for, checked as far as it can be without a capture.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "analysis/runner.h"
+#include "analysis/window.h"
+#include "base/json.h"
+#include "base/result.h"
+
+namespace nsys {
+
+enum class OutputFormat { kText, kJson, kJsonLines, kCsv };
+
+struct HelpRequest {
+  std::string text;
+  int exit_status = 0;  // 0 when help was asked for, 2 when a command is missing
+};
+
+struct SkillListRequest {
+  OutputFormat format = OutputFormat::kText;
+};
+
+struct SkillInfoRequest {
+  std::string name;
+  OutputFormat format = OutputFormat::kJson;
+};
+
+struct SkillRunRequest {
+  std::string name;
+  std::string profile;
+  OutputFormat format = OutputFormat::kText;
+  JsonLayout layout = JsonLayout::kIndented;
+  std::vector<GivenParam> params;
+  std::optional<Window> window;
+  std::optional<int64_t> iteration;
+  std::string marker;
+  std::optional<int64_t> max_rows;
+  std::string output;  // a file; empty: standard output
+  int threads = 0;     // 0: as many as the machine has
+};
+
+using Request = std::variant<HelpRequest, SkillListRequest, SkillInfoRequest, SkillRunRequest>;
+
+// The request that `arguments` (without the program's name) make, or a usage error that names the
+// word at fault and, where one is near, the word that was probably meant.
+Result<Request> ParseCommandLine(const std::vector<std::string>& arguments);
+
+// Whether errors are wanted as JSON: --format json or jsonl somewhere, or NSYS_AI_AGENT=1.
+bool WantsJsonErrors(const std::vector<std::string>& arguments);
+
+}  // namespace nsys

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// One function per command. Each writes its result to standard output and returns; warnings and
+// progress go to standard error.
+#pragma once
+
+#include "base/result.h"
+#include "cli/command_line.h"
+
+namespace nsys {
+
+Status RunSkillList(const SkillListRequest& request);
+Status RunSkillInfo(const SkillInfoRequest& request);
+Status RunSkillRun(const SkillRunRequest& request);
+
+}  // namespace nsys

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "analysis/skill.h"
+#include "base/result.h"
+
+namespace nsys {
+
+// The skill of that name, or an error that lists all names and suggests the nearest.
+Result<const Skill*> FindSkillOrSuggest(const std::string& name);
+
+}  // namespace nsys

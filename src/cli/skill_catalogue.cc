@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// nsys-ai skill list, nsys-ai skill info.
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/find_skill.h"
+#include "output/rows_text.h"
+#include "skills/registry.h"
+
+namespace nsys {
+namespace {
+
+std::string_view WindowRuleName(WindowRule rule) {
+  switch (rule) {
+    case WindowRule::kContain:
+      return "contain: events wholly inside the window";
+    case WindowRule::kTouch:
+      return "touch: events that touch the window, counted in full";
+    case WindowRule::kClip:
+      return "clip: events cut to the window";
+    case WindowRule::kIgnored:
+      return "ignored";
+  }
+  return "";
+}
+
+Object ListEntry(const Skill& skill) {
+  List params;
+  for (const Param& param : skill.params) {
+    params.emplace_back(Object{{"name", param.name},
+                               {"type", ParamTypeName(param.type)},
+                               {"required", param.required},
+                               {"default", param.default_value}});
+  }
+  return {{"name", skill.name},          {"title", skill.title},
+          {"description", skill.doc},    {"category", CategoryName(skill.category)},
+          {"params", std::move(params)}, {"origin", "builtin"}};
+}
+
+std::string ListText() {
+  std::vector<std::vector<std::string>> cells;
+  bool any_required = false;
+  for (const Skill& skill : AllSkills()) {
+    const bool required = std::any_of(skill.params.begin(), skill.params.end(),
+                                      [](const Param& p) { return p.required; });
+    any_required = any_required || required;
+    cells.push_back({std::string(skill.name) + (required ? " *" : ""),
+                     std::string(CategoryName(skill.category)), std::string(skill.doc)});
+  }
+  std::string text = TextTable({{"Name"}, {"Category"}, {"Description"}}, cells);
+  if (any_required) {
+    text += "\n* needs a parameter; see nsys-ai skill info NAME\n";
+  }
+  text += "\nRun one:  nsys-ai skill run NAME PROFILE\n";
+  return text;
+}
+
+List TableNames(const std::vector<TableId>& tables) {
+  List names;
+  for (const TableId table : tables) {
+    names.emplace_back(CanonicalName(table));
+  }
+  return names;
+}
+
+Object InfoObject(const Skill& skill) {
+  Object params;
+  for (const Param& param : skill.params) {
+    params.Set(param.name, Object{{"type", ParamTypeName(param.type)},
+                                  {"description", param.doc},
+                                  {"default", param.default_value},
+                                  {"required", param.required}});
+  }
+  Object columns;
+  for (const ColumnSpec& column : skill.columns) {
+    columns.Set(column.key, column.doc);
+  }
+  return {{"name", skill.name},
+          {"description", skill.doc},
+          {"parameters", std::move(params)},
+          {"title", skill.title},
+          {"category", CategoryName(skill.category)},
+          {"required_tables", TableNames(skill.needs.empty() ? skill.needs_one_of : skill.needs)},
+          {"window", WindowRuleName(skill.window_rule)},
+          {"columns", std::move(columns)},
+          {"origin", "builtin"}};
+}
+
+std::string InfoText(const Skill& skill) {
+  std::string text =
+      fmt::format("{} ({})\n{}\n\nWindow (--trim): {}\n", skill.name, CategoryName(skill.category),
+                  skill.doc, WindowRuleName(skill.window_rule));
+  std::vector<std::vector<std::string>> params;
+  for (const Param& param : skill.params) {
+    const std::string fallback =
+        param.required ? "required" : ToJson(param.default_value, JsonLayout::kOneLine);
+    params.push_back({param.name, std::string(ParamTypeName(param.type)), fallback, param.doc});
+  }
+  if (!params.empty()) {
+    text += "\n" + TextTable({{"Parameter"}, {"Type"}, {"Default"}, {"Meaning"}}, params);
+  }
+  std::vector<std::vector<std::string>> columns;
+  for (const ColumnSpec& column : skill.columns) {
+    columns.push_back({std::string(column.key), std::string(column.doc)});
+  }
+  text += "\n" + TextTable({{"JSON key"}, {"Meaning"}}, columns);
+  return text + fmt::format("\nRun it:  nsys-ai skill run {} PROFILE\n", skill.name);
+}
+
+}  // namespace
+
+Result<const Skill*> FindSkillOrSuggest(const std::string& name) {
+  if (const Skill* skill = FindSkill(name)) {
+    return skill;
+  }
+  std::vector<std::string> names;
+  for (const Skill& skill : AllSkills()) {
+    names.emplace_back(skill.name);
+  }
+  const auto nearest = NearestName(name, names);
+  Error error{.code = ErrorCode::kSkillNotFound,
+              .message = fmt::format("unknown skill '{}'", name),
+              .hint = nearest ? fmt::format("did you mean '{}'?", *nearest)
+                              : "nsys-ai skill list shows all skills"};
+  error.details = {{"skill", name}, {"available_skills", std::move(names)}};
+  return error;
+}
+
+Status RunSkillList(const SkillListRequest& request) {
+  if (request.format == OutputFormat::kText) {
+    return WriteStdout(ListText());
+  }
+  List list;
+  for (const Skill& skill : AllSkills()) {
+    list.emplace_back(ListEntry(skill));
+  }
+  return WriteStdout(ToJson(list, JsonLayout::kIndented) + "\n");
+}
+
+Status RunSkillInfo(const SkillInfoRequest& request) {
+  NSYS_ASSIGN(const Skill* skill, FindSkillOrSuggest(request.name));
+  if (request.format == OutputFormat::kText) {
+    return WriteStdout(InfoText(*skill));
+  }
+  return WriteStdout(ToJson(InfoObject(*skill), JsonLayout::kIndented) + "\n");
+}
+
+}  // namespace nsys

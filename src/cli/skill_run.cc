@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// nsys-ai skill run: bind, open, load, run, print.
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include <unistd.h>
+
+#include <fmt/core.h>
+
+#include "analysis/iterations.h"
+#include "analysis/runner.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/find_skill.h"
+#include "cli/progress.h"
+#include "ingest/capture.h"
+#include "ingest/load.h"
+#include "output/rows_json.h"
+#include "output/rows_lines.h"
+#include "output/rows_text.h"
+
+namespace nsys {
+namespace {
+
+void Warn(const std::string& text) {
+  std::fputs(fmt::format("nsys-ai: warning: {}\n", Printable(text)).c_str(), stderr);
+}
+
+Result<Trace> Load(const SkillRunRequest& request, const Reads& reads) {
+  NSYS_ASSIGN(const std::unique_ptr<TableSource> source, OpenCapture(request.profile));
+  Progress progress;
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  LoadOptions options{.threads = request.threads > 0 ? request.threads : static_cast<int>(cores),
+                      .progress = [&](int64_t rows) { progress.Update(rows); }};
+  return LoadTrace(*source, reads, options);
+}
+
+// The window of the wanted iteration, announced when pauses stand in for markers.
+Result<Window> IterationWindow(const SkillRunRequest& request, const Skill& skill,
+                               const Trace& trace, const Params& params) {
+  const int64_t device = skill.FindParam("device") != nullptr ? params.Int("device") : 0;
+  const auto iterations =
+      DetectIterations(trace, {.device = device, .marker = request.marker, .window = std::nullopt});
+  if (iterations.empty()) {
+    return Error{
+        .code = ErrorCode::kUsage,
+        .message = fmt::format(
+            "no iterations on device {}: neither marker '{}' nor pauses of the GPU bound any",
+            device, request.marker),
+        .hint = "name the NVTX text that opens an iteration with --marker TEXT"};
+  }
+  const auto count = static_cast<int64_t>(iterations.size());
+  if (*request.iteration >= count) {
+    return Error{
+        .code = ErrorCode::kUsage,
+        .message = fmt::format("--iteration {} is out of range: device {} has iterations 0 to {}",
+                               *request.iteration, device, count - 1),
+        .hint = "nsys-ai skill run iteration_timing lists them"};
+  }
+  const Iteration& chosen = iterations[static_cast<size_t>(*request.iteration)];
+  if (chosen.heuristic) {
+    Warn(
+        fmt::format("no NVTX range holds the marker '{}': iteration {} is a stretch between GPU "
+                    "pauses of more than 2 ms",
+                    request.marker, *request.iteration));
+  }
+  return Window{chosen.gpu_start_ns, chosen.gpu_end_ns};
+}
+
+TextStyle StyleOfTerminal(bool to_stdout) {
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  const bool colors = to_stdout && ::isatty(STDOUT_FILENO) == 1 &&
+                      (no_color == nullptr || *no_color == '\0') && terminal != nullptr &&
+                      std::string_view(terminal) != "dumb";
+  return {.emphasis = colors ? Emphasis::kAnsi : Emphasis::kPlain};
+}
+
+std::string Render(const SkillRunRequest& request, const Skill& skill, const Rows& rows) {
+  switch (request.format) {
+    case OutputFormat::kText:
+      return RowsToText(skill, rows, StyleOfTerminal(request.output.empty()));
+    case OutputFormat::kJson:
+      return RowsToJson(rows, request.max_rows, request.layout);
+    case OutputFormat::kJsonLines:
+      return RowsToJsonLines(rows);
+    case OutputFormat::kCsv:
+      return RowsToCsv(skill, rows);
+  }
+  return "";
+}
+
+}  // namespace
+
+Status RunSkillRun(const SkillRunRequest& request) {
+  NSYS_ASSIGN(const Skill* skill, FindSkillOrSuggest(request.name));
+  NSYS_ASSIGN(const Params params, BindParams(*skill, request.params));
+  const bool windowed = skill->window_rule != WindowRule::kIgnored;
+  Reads reads = ReadsFor(*skill, request.window.has_value());
+  if (request.iteration) {
+    reads.Add(IterationReads());
+  }
+  NSYS_ASSIGN(const Trace trace, Load(request, reads));
+  for (const std::string& warning : trace.warnings) {
+    Warn(warning);
+  }
+
+  std::optional<Window> window = request.window;
+  if (window) {
+    NSYS_TRY(CheckWindow(trace, *window));
+  }
+  const bool iterable = trace.kernels.size() > 0 && trace.schema.Has(TableId::kRuntime);
+  if (request.iteration && iterable) {
+    NSYS_ASSIGN(window, IterationWindow(request, *skill, trace, params));
+  }
+  NSYS_ASSIGN(const Rows rows, RunSkill(*skill, {.trace = trace,
+                                                 .params = params,
+                                                 .window = windowed ? window : std::nullopt}));
+  const std::string text = Render(request, *skill, rows);
+  return request.output.empty() ? WriteStdout(text) : WriteFileAtomically(request.output, text);
+}
+
+}  // namespace nsys

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "ingest/event_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "base/text.h"
+
+namespace nsys {
+
+EventReader::EventReader(LoadContext& context, TableId table)
+    : context_(context),
+      table_(context.schema.Find(table)),
+      start_(Integer("start")),
+      end_(Integer("end")) {}
+
+SourceColumnIndex EventReader::Want(std::string_view name, CellType type) {
+  if (table_ == nullptr || table_->Find(name) == nullptr) return SourceColumnIndex::kAbsent;
+  wanted_.push_back({.name = std::string(name), .type = type});
+  return static_cast<SourceColumnIndex>(wanted_.size() - 1);
+}
+
+bool EventReader::HasTimes() {
+  return start_ != SourceColumnIndex::kAbsent && end_ != SourceColumnIndex::kAbsent;
+}
+
+bool EventReader::AddTimes(const Cells& cells, OpenEnd open_end, Events& events) {
+  const std::optional<int64_t> start = cells.Integer(start_);
+  std::optional<int64_t> end = cells.Integer(end_);
+  if (!start) {
+    ++without_start_;
+    return false;
+  }
+  if (!end && open_end == OpenEnd::kKeep) end = start;
+  if (!end) {
+    ++without_end_;
+    return false;
+  }
+  if (*end < *start) {
+    ++reversed_;
+    return false;
+  }
+  int64_t duration = 0;
+  if (__builtin_sub_overflow(*end, *start, &duration)) {
+    ++too_long_;
+    return false;
+  }
+  events.start_ns.push_back(*start);
+  events.end_ns.push_back(*end);
+  return true;
+}
+
+void EventReader::Progress(size_t rows) {
+  // One call per some thousand rows: batches of Parquet are as small as 2,048 rows.
+  constexpr int64_t kStep = 65536;
+  const int64_t before = context_.rows_read.fetch_add(static_cast<int64_t>(rows));
+  const int64_t now = before + static_cast<int64_t>(rows);
+  if (context_.progress && before / kStep != now / kStep) context_.progress(now);
+}
+
+std::vector<std::string> EventReader::Warnings() const {
+  std::vector<std::string> warnings;
+  if (table_ == nullptr) return warnings;
+  const std::string name = Printable(ToValidUtf8(table_->name));
+  const auto missing = [&](SourceColumnIndex column, std::string_view which) {
+    if (column != SourceColumnIndex::kAbsent) return;
+    warnings.push_back(fmt::format("{}: no column {}; its rows could not be read", name, which));
+  };
+  missing(start_, "start");
+  missing(end_, "end");
+  const auto add = [&](int64_t rows, std::string_view one, std::string_view many) {
+    if (rows == 0) return;
+    warnings.push_back(fmt::format("{}: {} {}; left out", name, rows, rows == 1 ? one : many));
+  };
+  add(without_start_, "row has no start", "rows have no start");
+  add(without_end_, "row has no end", "rows have no end");
+  add(reversed_, "row ends before it starts", "rows end before they start");
+  add(too_long_, "row lasts longer than 64 bits can say", "rows last longer than 64 bits can say");
+  return warnings;
+}
+
+std::vector<uint32_t> TimeOrder(const Events& events) {
+  const auto key = [&](uint32_t row) {
+    return std::make_tuple(events.start_ns[row], events.end_ns[row], row);
+  };
+  const auto rows = static_cast<uint32_t>(events.size());
+  bool sorted = true;
+  for (uint32_t row = 1; row < rows && sorted; ++row) sorted = key(row - 1) < key(row);
+  if (sorted) return {};
+  std::vector<uint32_t> order(rows);
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
+  return order;
+}
+
+}  // namespace nsys

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// What kind of thing lies at a path, judged by its first bytes rather than by its name, and how an
+// error speaks about it. Used before any reader opens the file.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace nsys {
+
+enum class FileKind {
+  kDirectory,
+  kSqlite,
+  kParquetFile,
+  kReport,  // the binary form that `nsys profile` writes
+  kOther,   // something else; `what` says it
+};
+
+struct FileFacts {
+  FileKind kind = FileKind::kOther;
+  std::string what = {};  // of kOther: "a gzip archive"
+  std::string hint = {};  // of kOther: what to do about it
+  int64_t size = 0;
+  bool never_report = false;  // of kOther: cannot be a report either, whatever its name says
+};
+
+// Looks at `path`. Errors: nothing there, not allowed to look, or no file and no folder.
+Result<FileFacts> InspectFile(const std::string& path);
+
+// The kind that the first bytes of a file of `size` bytes tell; `head` may be shorter than the
+// file.
+FileFacts JudgeContent(std::string_view head, int64_t size);
+
+// `path` for a message: one line, valid UTF-8.
+std::string ShownPath(std::string_view path);
+
+// Whether the name of `path` ends with `suffix` (".nsys-rep"), letters compared without case.
+bool HasSuffix(std::string_view path, std::string_view suffix);
+
+}  // namespace nsys

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// LoadTrace: reads the tables at the same time, then gives lanes and threads the numbers of the
+// whole trace, which depend on the keys alone and not on which table was read first.
+#include "ingest/load.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <thread>
+#include <utility>
+
+#include "ingest/table_loaders.h"
+
+namespace nsys {
+namespace {
+
+constexpr int64_t kThreadBits = 0xFFFFFF;
+
+struct Job {
+  TableId table;
+  std::function<Status()> run;
+};
+
+// Runs the jobs on `threads` threads; the error of the first job in their order that has one.
+Status RunAll(const std::vector<Job>& jobs, int threads) {
+  std::vector<Status> results(jobs.size());
+  std::atomic<size_t> next = 0;
+  const auto work = [&] {
+    for (size_t i = next++; i < jobs.size(); i = next++) results[i] = jobs[i].run();
+  };
+  {
+    const size_t helpers = std::min(static_cast<size_t>(std::max(threads, 1)), jobs.size());
+    std::vector<std::jthread> pool;
+    for (size_t i = 1; i < helpers; ++i) pool.emplace_back(work);
+    work();
+  }
+  for (Status& result : results) NSYS_TRY(std::move(result));
+  return {};
+}
+
+template <typename Id>
+void Renumber(std::vector<Id>& column, const std::vector<uint32_t>& places) {
+  for (Id& id : column) {
+    if (id != Id::kNone) id = Id{places[Index(id)]};
+  }
+}
+
+class Loader {
+ public:
+  Loader(const TableSource& source, const Reads& reads, const LoadOptions& options)
+      : source_(source), reads_(reads), options_(options) {}
+
+  Result<Trace> Load();
+
+ private:
+  bool Wants(Column column) const;
+  bool WantsTexts() const;
+  std::vector<Job> Jobs(LoadContext& context);
+  TableFindings& Findings(TableId table) { return findings_[static_cast<size_t>(table)]; }
+  void NumberLanes();
+  void NumberThreads();
+  void NumberProcesses();
+
+  const TableSource& source_;
+  const Reads& reads_;
+  const LoadOptions& options_;
+  Trace trace_;
+  std::array<TableFindings, kTableCount> findings_;
+};
+
+bool Loader::Wants(Column column) const {
+  for (size_t i = 0; i < kTableCount; ++i) {
+    if (reads_.Of(static_cast<TableId>(i)).Has(column)) return true;
+  }
+  return false;
+}
+
+bool Loader::WantsTexts() const {
+  constexpr TableId kNamed[] = {TableId::kKernel, TableId::kRuntime, TableId::kNvtx};
+  return std::any_of(std::begin(kNamed), std::end(kNamed), [&](TableId table) {
+    return reads_.Of(table).Has(Column::kName) && trace_.schema.Has(table);
+  });
+}
+
+// The largest tables of usual captures come first, so that none of them is started last.
+std::vector<Job> Loader::Jobs(LoadContext& context) {
+  std::vector<Job> jobs;
+  const auto add = [&](TableId table, auto load, auto& columns) {
+    const ColumnSet wanted = reads_.Of(table);
+    if (wanted.empty() || !trace_.schema.Has(table)) return;
+    jobs.push_back({table, [this, &context, &columns, table, load, wanted] {
+                      return load(context, wanted, columns, Findings(table));
+                    }});
+  };
+  add(TableId::kNvtx, LoadNvtx, trace_.nvtx);
+  add(TableId::kRuntime, LoadCalls, trace_.calls);
+  add(TableId::kKernel, LoadKernels, trace_.kernels);
+  add(TableId::kMemcpy, LoadCopies, trace_.copies);
+  add(TableId::kSync, LoadSyncs, trace_.syncs);
+  add(TableId::kMemset, LoadMemsets, trace_.memsets);
+  add(TableId::kGraphTrace, LoadGraphs, trace_.graphs);
+  if (Wants(Column::kLane) || !reads_.Of(TableId::kCudaDevice).empty()) {
+    jobs.push_back({TableId::kCudaDevice, [this, &context] {
+                      return LoadDeviceInventory(context, trace_.device_inventory);
+                    }});
+  }
+  return jobs;
+}
+
+void Loader::NumberLanes() {
+  std::vector<const std::vector<Lane>*> lists;
+  for (const TableFindings& findings : findings_) lists.push_back(&findings.lanes.keys());
+  trace_.lanes = SortedUnion(lists);
+  const auto renumber = [&](TableId table, GpuEvents& events) {
+    Renumber(events.lane, PlacesIn(trace_.lanes, Findings(table).lanes.keys()));
+  };
+  renumber(TableId::kKernel, trace_.kernels);
+  renumber(TableId::kMemcpy, trace_.copies);
+  renumber(TableId::kMemset, trace_.memsets);
+  renumber(TableId::kGraphTrace, trace_.graphs);
+  renumber(TableId::kSync, trace_.syncs);
+}
+
+void Loader::NumberThreads() {
+  const std::vector<int64_t>& callers = Findings(TableId::kRuntime).threads.keys();
+  const std::vector<RawNvtxLane>& raw_lanes = Findings(TableId::kNvtx).nvtx_lanes.keys();
+  std::vector<int64_t> annotators;
+  for (const RawNvtxLane& lane : raw_lanes) {
+    if (lane.global_tid) annotators.push_back(*lane.global_tid);
+  }
+  const std::vector<int64_t> words = SortedUnion<int64_t>({&callers, &annotators});
+  for (const int64_t word : words) {
+    trace_.threads.push_back({.global_tid = word, .process = ProcessId::kNone});
+  }
+  Renumber(trace_.calls.thread, PlacesIn(words, callers));
+
+  std::vector<NvtxLane> lanes;
+  for (const RawNvtxLane& raw : raw_lanes) {
+    const auto place = std::lower_bound(words.begin(), words.end(), raw.global_tid.value_or(0));
+    const auto thread =
+        raw.global_tid ? ThreadId{static_cast<uint32_t>(place - words.begin())} : ThreadId::kNone;
+    lanes.push_back({.thread = thread, .domain = raw.domain});
+  }
+  trace_.nvtx_lanes = SortedUnion<NvtxLane>({&lanes});
+  Renumber(trace_.nvtx.lane, PlacesIn(trace_.nvtx_lanes, lanes));
+}
+
+void Loader::NumberProcesses() {
+  std::vector<int64_t> words;
+  for (const Lane& lane : trace_.lanes) {
+    if (lane.global_pid) words.push_back(*lane.global_pid);
+  }
+  for (const Thread& thread : trace_.threads) words.push_back(thread.global_tid & ~kThreadBits);
+  for (const int64_t word : SortedUnion<int64_t>({&words})) {
+    trace_.processes.push_back({.global_pid = word});
+  }
+  for (Thread& thread : trace_.threads) {
+    thread.process = trace_.FindProcess(thread.global_tid & ~kThreadBits);
+  }
+}
+
+Result<Trace> Loader::Load() {
+  trace_.schema = ProbeSchema(source_);
+  StringIds strings;
+  if (WantsTexts()) {
+    NSYS_ASSIGN(strings, StringIds::Load(source_, trace_.schema, trace_.strings));
+  }
+  LoadContext context{.source = source_,
+                      .schema = trace_.schema,
+                      .strings = strings,
+                      .progress = options_.progress,
+                      .pool = trace_.strings};
+  const std::vector<Job> jobs = Jobs(context);
+  NSYS_TRY(RunAll(jobs, options_.threads));
+  NumberLanes();
+  NumberThreads();
+  NumberProcesses();
+  for (const TableFindings& findings : findings_) {
+    trace_.warnings.insert(trace_.warnings.end(), findings.warnings.begin(),
+                           findings.warnings.end());
+  }
+  return std::move(trace_);
+}
+
+}  // namespace
+
+Result<Trace> LoadTrace(const TableSource& source, const Reads& reads, const LoadOptions& options) {
+  return Loader(source, reads, options).Load();
+}
+
+}  // namespace nsys

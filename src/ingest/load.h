@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// From tables to a Trace: resolves which table answers for which TableId, reads the wanted columns,
+// follows string references, interns lanes and threads, and sorts each table by time.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+#include "ingest/table_source.h"
+#include "trace/tables.h"
+#include "trace/trace.h"
+
+namespace nsys {
+
+// Called now and then while loading, from any thread, with the number of rows read so far.
+using ProgressSink = std::function<void(int64_t rows)>;
+
+struct LoadOptions {
+  int threads = 1;        // tables read at the same time; the result does not depend on it
+  ProgressSink progress;  // may be empty
+};
+
+// Which tables there are and which one answers for each TableId: the exact name, else the highest
+// <name>_V<n>, else the first other name with that prefix whose remainder does not begin with a
+// digit (so MEMCPY2, peer copies, never stands for MEMCPY); for kernels alone, last, the first
+// table whose name contains KERNEL.
+Schema ProbeSchema(const TableSource& source);
+
+// Loads the columns of `reads`. Columns that the file lacks stay at their documented default; rows
+// without a start, and rows that end before they start, are left out and counted in `warnings`.
+Result<Trace> LoadTrace(const TableSource& source, const Reads& reads, const LoadOptions& options);
+
+}  // namespace nsys

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The vendor's command `nsys`: where it is, and running it. No shell is involved.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace nsys {
+
+// The program to run. In this order: $NSYS; the newest under /opt/nvidia/nsight-systems; the CUDA
+// toolkits under /usr/local; /usr/lib/nsight-systems; PATH. `root` stands before the fixed folders.
+// An empty text when there is none; an error when $NSYS names no program.
+Result<std::string> FindNsys(const std::string& root = "");
+
+// Runs `arguments` (the program first) with stdin closed and all output in the file `log`, and
+// waits. The exit status, 128 + signal, or 127 when it could not start.
+int RunLogged(const std::vector<std::string>& arguments, const std::string& log);
+
+// Kills the program that RunLogged waits for, if any. Safe in a signal handler.
+void KillRunningChild() noexcept;
+
+}  // namespace nsys

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: MIT
+#include "ingest/sqlite_source.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+#include "ingest/file_kind.h"
+
+namespace nsys {
+namespace {
+
+constexpr size_t kBatchRows = 4096;
+// A batch ends early when its texts reach this, so that values of megabytes do not pile up.
+constexpr size_t kBatchTextBytes = size_t{1} << 20;
+
+constexpr std::string_view kExportAgain = "export the report again";
+
+struct CloseDatabase {
+  void operator()(sqlite3* db) const { sqlite3_close_v2(db); }
+};
+using Database = std::unique_ptr<sqlite3, CloseDatabase>;
+
+struct FinalizeStatement {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
+
+std::string QuoteIdentifier(std::string_view name) {
+  std::string quoted = "\"";
+  for (const char c : name) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+// `path` as a URI of SQLite: everything that could mean something there is percent-encoded.
+std::string FileUri(std::string_view path) {
+  std::string uri = path.starts_with('/') ? "file://" : "file:";
+  for (const char c : path) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '/' || c == '.' || c == '-' || c == '_';
+    if (plain) {
+      uri += c;
+    } else {
+      uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return uri;
+}
+
+Error Damaged(const std::string& path, std::string_view table, std::string_view detail) {
+  const std::string where =
+      table.empty() ? std::string() : fmt::format(" in table {}", Printable(ToValidUtf8(table)));
+  return {.code = ErrorCode::kProfile,
+          .message = fmt::format("{} is damaged or truncated{}: {}", ShownPath(path), where,
+                                 Printable(ToValidUtf8(detail))),
+          .hint = std::string(kExportAgain)};
+}
+
+Error SqliteError(const std::string& path, std::string_view table, sqlite3* db) {
+  const int code = db == nullptr ? SQLITE_NOMEM : sqlite3_errcode(db) & 0xFF;
+  const std::string detail = db == nullptr ? "out of memory" : sqlite3_errmsg(db);
+  const bool damage = code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_IOERR ||
+                      code == SQLITE_FORMAT || code == SQLITE_ERROR;
+  if (damage) return Damaged(path, table, detail);
+  return {
+      .code = ErrorCode::kProfile,
+      .message = fmt::format("cannot read {}: {}", ShownPath(path), Printable(ToValidUtf8(detail))),
+      .hint = code == SQLITE_BUSY || code == SQLITE_LOCKED
+                  ? "another program is writing the file; wait until it is done"
+                  : ""};
+}
+
+std::optional<int64_t> FileSize(const std::string& path) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  return info.st_size;
+}
+
+std::string ReadPrefix(const std::string& path, size_t bytes) {
+  std::string prefix(bytes, '\0');
+  std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
+  prefix.resize(file ? std::fread(prefix.data(), 1, bytes, file.get()) : 0);
+  return prefix;
+}
+
+uint32_t BigEndian(std::string_view bytes, size_t offset, size_t length) {
+  uint32_t value = 0;
+  for (size_t i = 0; i < length; ++i) {
+    value = value << 8 | static_cast<unsigned char>(bytes[offset + i]);
+  }
+  return value;
+}
+
+// A rollback journal counts as hot when its header is intact; a finished writer removes or zeroes
+// it.
+Status CheckJournal(const std::string& path, const std::string& target) {
+  using namespace std::string_view_literals;
+  const std::string head = ReadPrefix(target + "-journal", 8);
+  if (head != "\xD9\xD5\x05\xF9\x20\xA1\x63\xD7"sv) return {};
+  return Error{
+      .code = ErrorCode::kProfile,
+      .message = fmt::format("{} has an unfinished transaction (a -journal file beside it): "
+                             "it is still being written, or its writer died",
+                             ShownPath(path)),
+      .hint = "wait for the export to finish, or export the report again"};
+}
+
+// The header states the number of pages; a shorter file lost its end.
+Status CheckLength(const std::string& path) {
+  constexpr size_t kHeaderBytes = 100;
+  const std::string header = ReadPrefix(path, kHeaderBytes);
+  const int64_t size = FileSize(path).value_or(0);
+  if (header.size() < kHeaderBytes) {
+    return Damaged(path, "", fmt::format("it has {} bytes, less than a header", size));
+  }
+  const uint32_t stated_page = BigEndian(header, 16, 2);
+  const int64_t page = stated_page == 1 ? 65536 : stated_page;
+  const int64_t pages = BigEndian(header, 28, 4);
+  // The count is meaningful only when the last writer kept it in step with the change counter.
+  const bool valid = BigEndian(header, 24, 4) == BigEndian(header, 92, 4);
+  if (!valid || pages * page <= size) return {};
+  return Damaged(path, "", fmt::format("it has {} bytes of {}", size, pages * page));
+}
+
+// One column of a batch under construction. Texts are kept as offsets, since the arena may move.
+struct ColumnBuffer {
+  CellType type = CellType::kInteger;
+  std::vector<int64_t> integers;
+  std::vector<size_t> text_ends;
+  std::vector<std::string_view> texts;
+  std::vector<uint8_t> valid;
+};
+
+// Rows on their way from SQLite to the sink; every buffer is reused from batch to batch.
+class BatchBuilder {
+ public:
+  explicit BatchBuilder(std::span<const WantedColumn> wanted) : columns_(wanted.size()) {
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      ColumnBuffer& column = columns_[i];
+      column.type = wanted[i].type;
+      column.valid.resize(kBatchRows);
+      if (column.type == CellType::kInteger) {
+        column.integers.resize(kBatchRows);
+      } else {
+        column.text_ends.resize(kBatchRows);
+        column.texts.resize(kBatchRows);
+      }
+    }
+    views_.resize(wanted.size());
+    arenas_.resize(wanted.size());
+  }
+
+  bool full() const { return rows_ == kBatchRows || text_bytes_ >= kBatchTextBytes; }
+
+  // False when SQLite ran out of memory.
+  bool AddRow(sqlite3_stmt* statement) {
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      const int index = static_cast<int>(i);
+      if (columns_[i].type == CellType::kInteger) {
+        AddInteger(statement, index, columns_[i]);
+      } else if (!AddText(statement, index, columns_[i], arenas_[i])) {
+        return false;
+      }
+    }
+    ++rows_;
+    return true;
+  }
+
+  void Flush(const BatchSink& sink) {
+    if (rows_ == 0) return;
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      ColumnBuffer& column = columns_[i];
+      views_[i] = {.integers = {}, .texts = {}, .valid = {column.valid.data(), rows_}};
+      if (column.type == CellType::kInteger) {
+        views_[i].integers = {column.integers.data(), rows_};
+        continue;
+      }
+      size_t begin = 0;
+      for (size_t row = 0; row < rows_; ++row) {
+        const size_t end = column.text_ends[row];
+        column.texts[row] = std::string_view(arenas_[i]).substr(begin, end - begin);
+        begin = end;
+      }
+      views_[i].texts = {column.texts.data(), rows_};
+    }
+    sink({.rows = rows_, .columns = views_});
+    rows_ = 0;
+    text_bytes_ = 0;
+    for (std::string& arena : arenas_) arena.clear();
+  }
+
+ private:
+  void AddInteger(sqlite3_stmt* statement, int index, ColumnBuffer& column) const {
+    int64_t value = 0;
+    bool valid = true;
+    switch (sqlite3_column_type(statement, index)) {
+      case SQLITE_INTEGER:
+        value = sqlite3_column_int64(statement, index);
+        break;
+      case SQLITE_FLOAT: {
+        const double real = sqlite3_column_double(statement, index);
+        valid = real >= -0x1p63 && real < 0x1p63 && std::trunc(real) == real;
+        if (valid) value = static_cast<int64_t>(real);
+        break;
+      }
+      default:
+        valid = false;
+    }
+    column.integers[rows_] = value;
+    column.valid[rows_] = valid ? 1 : 0;
+  }
+
+  bool AddText(sqlite3_stmt* statement, int index, ColumnBuffer& column, std::string& arena) {
+    const int type = sqlite3_column_type(statement, index);
+    const bool valid = type == SQLITE_TEXT || type == SQLITE_BLOB;
+    if (valid) {
+      const void* bytes = type == SQLITE_TEXT ? sqlite3_column_text(statement, index)
+                                              : sqlite3_column_blob(statement, index);
+      const auto length = static_cast<size_t>(sqlite3_column_bytes(statement, index));
+      if (bytes == nullptr && length > 0) return false;
+      if (length > 0) arena.append(static_cast<const char*>(bytes), length);
+      text_bytes_ += length;
+    }
+    column.text_ends[rows_] = arena.size();
+    column.valid[rows_] = valid ? 1 : 0;
+    return true;
+  }
+
+  std::vector<ColumnBuffer> columns_;
+  std::vector<ColumnBatch> views_;
+  std::vector<std::string> arenas_;
+  size_t rows_ = 0;
+  size_t text_bytes_ = 0;
+};
+
+class SqliteSource final : public TableSource {
+ public:
+  SqliteSource(std::string path, std::string target, bool has_wal)
+      : path_(std::move(path)), target_(std::move(target)), has_wal_(has_wal) {}
+
+  Status LoadTables();
+  const std::vector<SourceTable>& tables() const override { return tables_; }
+  Status Read(std::string_view table, std::span<const WantedColumn> columns,
+              const BatchSink& sink) const override;
+
+ private:
+  Result<Database> Connect() const;
+  Result<Statement> Prepare(sqlite3* db, const std::string& sql, std::string_view table) const;
+  Status LoadColumns(sqlite3* db, SourceTable& table) const;
+
+  std::string path_;    // as given, for messages
+  std::string target_;  // without symbolic links
+  bool has_wal_;
+  std::vector<SourceTable> tables_;
+};
+
+Result<Database> SqliteSource::Connect() const {
+  // With a log, the locking-free VFS and exclusive mode keep the index of the log in memory, and
+  // the log itself is left as it is: no file appears, none changes.
+  const std::string uri =
+      FileUri(target_) + (has_wal_ ? "?mode=ro&vfs=unix-none" : "?mode=ro&immutable=1");
+  sqlite3* raw = nullptr;
+  const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
+  const int opened = sqlite3_open_v2(uri.c_str(), &raw, flags, nullptr);
+  Database db(raw);
+  if (opened != SQLITE_OK) return SqliteError(path_, "", db.get());
+  if (has_wal_) {
+    sqlite3_db_config(db.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+    sqlite3_exec(db.get(), "PRAGMA locking_mode=EXCLUSIVE", nullptr, nullptr, nullptr);
+  }
+  sqlite3_db_config(db.get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(db.get(), SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
+  sqlite3_exec(db.get(), "PRAGMA cell_size_check=ON; PRAGMA mmap_size=1099511627776", nullptr,
+               nullptr, nullptr);
+  return db;
+}
+
+Result<Statement> SqliteSource::Prepare(sqlite3* db, const std::string& sql,
+                                        std::string_view table) const {
+  sqlite3_stmt* raw = nullptr;
+  const int prepared =
+      sqlite3_prepare_v2(db, sql.data(), static_cast<int>(sql.size()), &raw, nullptr);
+  Statement statement(raw);
+  if (prepared != SQLITE_OK) return SqliteError(path_, table, db);
+  return statement;
+}
+
+std::string ColumnText(sqlite3_stmt* statement, int index) {
+  const unsigned char* text = sqlite3_column_text(statement, index);
+  const auto length = static_cast<size_t>(sqlite3_column_bytes(statement, index));
+  return text == nullptr ? std::string() : std::string(reinterpret_cast<const char*>(text), length);
+}
+
+Status SqliteSource::LoadTables() {
+  NSYS_ASSIGN(const Database db, Connect());
+  // Virtual tables have no root page; their modules are not at hand, so they are no tables here.
+  NSYS_ASSIGN(const Statement statement,
+              Prepare(db.get(),
+                      "SELECT name FROM sqlite_master WHERE type='table' AND rootpage<>0 "
+                      "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+                      ""));
+  int step = SQLITE_ROW;
+  while ((step = sqlite3_step(statement.get())) == SQLITE_ROW) {
+    tables_.push_back({.name = ColumnText(statement.get(), 0), .columns = {}});
+  }
+  if (step != SQLITE_DONE) return SqliteError(path_, "", db.get());
+  std::sort(tables_.begin(), tables_.end(),
+            [](const SourceTable& a, const SourceTable& b) { return a.name < b.name; });
+  for (SourceTable& table : tables_) NSYS_TRY(LoadColumns(db.get(), table));
+  return {};
+}
+
+Status SqliteSource::LoadColumns(sqlite3* db, SourceTable& table) const {
+  NSYS_ASSIGN(
+      const Statement statement,
+      Prepare(db, fmt::format("PRAGMA table_xinfo({})", QuoteIdentifier(table.name)), table.name));
+  constexpr int kName = 1, kType = 2, kKey = 5, kHidden = 6;
+  int step = SQLITE_ROW;
+  while ((step = sqlite3_step(statement.get())) == SQLITE_ROW) {
+    if (sqlite3_column_int(statement.get(), kHidden) != 0) continue;
+    table.columns.push_back({.name = ColumnText(statement.get(), kName),
+                             .type = ColumnText(statement.get(), kType),
+                             .primary_key = sqlite3_column_int(statement.get(), kKey) > 0});
+  }
+  if (step != SQLITE_DONE) return SqliteError(path_, table.name, db);
+  return {};
+}
+
+Status SqliteSource::Read(std::string_view table, std::span<const WantedColumn> columns,
+                          const BatchSink& sink) const {
+  NSYS_ASSIGN(const Database db, Connect());
+  std::string sql = "SELECT ";
+  for (const WantedColumn& column : columns) {
+    if (&column != columns.data()) sql += ',';
+    sql += QuoteIdentifier(column.name);
+  }
+  // Without ORDER BY, as a plain scan delivers the rows by rowid already; NOT INDEXED keeps it so
+  // when someone added a covering index.
+  sql += fmt::format(" FROM {} NOT INDEXED", QuoteIdentifier(table));
+  NSYS_ASSIGN(const Statement statement, Prepare(db.get(), sql, table));
+  BatchBuilder batch(columns);
+  int step = SQLITE_ROW;
+  while ((step = sqlite3_step(statement.get())) == SQLITE_ROW) {
+    if (!batch.AddRow(statement.get())) return SqliteError(path_, table, db.get());
+    if (batch.full()) batch.Flush(sink);
+  }
+  if (step != SQLITE_DONE) return SqliteError(path_, table, db.get());
+  batch.Flush(sink);
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TableSource>> OpenSqlite(const std::string& path) {
+  // SQLite keeps its companion files beside the target of a symbolic link.
+  std::error_code error;
+  const std::string resolved = std::filesystem::canonical(path, error).string();
+  const std::string target = error ? path : resolved;
+  NSYS_TRY(CheckJournal(path, target));
+  const bool has_wal = FileSize(target + "-wal").value_or(0) > 0;
+  // Pages that are still in the log need not be in the file yet.
+  if (!has_wal) NSYS_TRY(CheckLength(path));
+  auto source = std::make_unique<SqliteSource>(path, target, has_wal);
+  NSYS_TRY(source->LoadTables());
+  return std::unique_ptr<TableSource>(std::move(source));
+}
+
+}  // namespace nsys

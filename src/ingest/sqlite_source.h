@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// The SQLite form of a capture. The file is opened read-only in ways that create nothing beside it:
+// as immutable when it stands alone, and with a private index when a write-ahead log lies beside
+// it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "ingest/table_source.h"
+
+namespace nsys {
+
+// Opens `path`, which is known to begin like an SQLite file.
+Result<std::unique_ptr<TableSource>> OpenSqlite(const std::string& path);
+
+}  // namespace nsys

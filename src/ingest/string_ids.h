@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// The capture's own string table: number -> interned text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "ingest/table_source.h"
+#include "trace/trace.h"
+
+namespace nsys {
+
+class StringIds {
+ public:
+  // Reads the table into `pool`; invalid UTF-8 is replaced. A capture without it gives an empty
+  // map.
+  static Result<StringIds> Load(const TableSource& source, const Schema& schema, StringPool& pool);
+
+  // The text of number `id`; kNone for nothing and for a number that the table lacks.
+  StringId Find(std::optional<int64_t> id) const {
+    if (!id) return StringId::kNone;
+    if (*id >= 0 && static_cast<uint64_t>(*id) < dense_.size())
+      return dense_[static_cast<size_t>(*id)];
+    if (sparse_.empty()) return StringId::kNone;
+    const auto at = sparse_.find(*id);
+    return at == sparse_.end() ? StringId::kNone : at->second;
+  }
+
+ private:
+  void Index(const std::vector<std::pair<int64_t, StringId>>& entries);
+
+  std::vector<StringId> dense_;
+  std::unordered_map<int64_t, StringId> sparse_;
+};
+
+// Interns `text` with invalid UTF-8 replaced, as both file formats must give the same texts.
+StringId InternValid(StringPool& pool, std::string_view text);
+
+}  // namespace nsys

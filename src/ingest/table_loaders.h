@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// One loader per table of the trace. Each fills the table's columns in time order, with keys under
+// numbers of its own (see interner.h); load.cc gives them their final ones.
+#pragma once
+
+#include <compare>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ingest/event_reader.h"
+#include "ingest/interner.h"
+#include "trace/trace.h"
+
+namespace nsys {
+
+// A thread and a domain of it, while threads have no numbers yet.
+struct RawNvtxLane {
+  std::optional<int64_t> global_tid;
+  int64_t domain = 0;
+  auto operator<=>(const RawNvtxLane&) const = default;
+};
+
+// What a table saw besides its columns.
+struct TableFindings {
+  Interner<Lane> lanes;
+  Interner<int64_t> threads;  // globalTid words of calls
+  Interner<RawNvtxLane> nvtx_lanes;
+  std::vector<std::string> warnings;
+};
+
+// Each reads the columns `wanted`; times always. A table that the capture lacks stays empty.
+Status LoadKernels(LoadContext& context, ColumnSet wanted, KernelTable& to,
+                   TableFindings& findings);
+Status LoadCopies(LoadContext& context, ColumnSet wanted, CopyTable& to, TableFindings& findings);
+Status LoadMemsets(LoadContext& context, ColumnSet wanted, GpuEvents& to, TableFindings& findings);
+Status LoadGraphs(LoadContext& context, ColumnSet wanted, GpuEvents& to, TableFindings& findings);
+Status LoadSyncs(LoadContext& context, ColumnSet wanted, SyncTable& to, TableFindings& findings);
+Status LoadCalls(LoadContext& context, ColumnSet wanted, CallTable& to, TableFindings& findings);
+Status LoadNvtx(LoadContext& context, ColumnSet wanted, NvtxTable& to, TableFindings& findings);
+
+// The distinct CUDA ordinals that the capture lists, ascending.
+Status LoadDeviceInventory(LoadContext& context, std::vector<int64_t>& ordinals);
+
+}  // namespace nsys

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// ProbeSchema: which table of the file answers for which TableId.
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/number.h"
+#include "ingest/load.h"
+
+namespace nsys {
+namespace {
+
+// Nsight's own tables of the shape of GPU work that are no work of ours to read.
+constexpr std::string_view kKnownOthers[] = {
+    "CUDA_UM_GPU_PAGE_FAULT_EVENTS", "CUPTI_ACTIVITY_KIND_CUDA_EVENT",
+    "CUPTI_ACTIVITY_KIND_OVERHEAD",  "CUDA_GPU_MEMORY_USAGE_EVENTS",
+    "CUDA_GPU_MEMORY_POOL_EVENTS",   "PROFILER_OVERHEAD",
+};
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// The n of <prefix>_V<n>, if `name` is such a name.
+std::optional<int64_t> VersionOf(std::string_view name, std::string_view prefix) {
+  if (!name.starts_with(prefix)) return std::nullopt;
+  std::string_view rest = name.substr(prefix.size());
+  if (!rest.starts_with("_V")) return std::nullopt;
+  rest.remove_prefix(2);
+  if (rest.empty() || !std::all_of(rest.begin(), rest.end(), IsDigit)) return std::nullopt;
+  return ParseInt(rest);
+}
+
+// `tables` in byte order of their names, which makes "first" mean something.
+std::optional<std::string> Resolve(const std::vector<SourceTable>& tables, TableId id) {
+  const std::string_view canonical = CanonicalName(id);
+  const SourceTable* best = nullptr;
+  std::optional<int64_t> best_version;
+  for (const SourceTable& table : tables) {
+    if (table.name == canonical) return table.name;
+    const std::optional<int64_t> version = VersionOf(table.name, canonical);
+    if (version && (!best_version || *version > *best_version)) {
+      best_version = version;
+      best = &table;
+    }
+  }
+  if (best != nullptr) return best->name;
+  for (const SourceTable& table : tables) {
+    const std::string_view name = table.name;
+    if (name.starts_with(canonical) && !IsDigit(name[canonical.size()])) return table.name;
+  }
+  if (id != TableId::kKernel) return std::nullopt;
+  for (const SourceTable& table : tables) {
+    // Enumerations such as ENUM_CUDA_KERNEL_LAUNCH_TYPE also carry the word.
+    const bool named = table.name.find("KERNEL") != std::string::npos;
+    if (named && !table.name.starts_with("ENUM_") && table.Find("start") != nullptr) {
+      return table.name;
+    }
+  }
+  return std::nullopt;
+}
+
+bool LooksLikeGpuWork(const SourceTable& table) {
+  return table.Find("start") != nullptr && table.Find("end") != nullptr &&
+         table.Find("deviceId") != nullptr;
+}
+
+bool IsKnownOther(std::string_view name) {
+  return std::find(std::begin(kKnownOthers), std::end(kKnownOthers), name) !=
+         std::end(kKnownOthers);
+}
+
+}  // namespace
+
+Schema ProbeSchema(const TableSource& source) {
+  Schema schema;
+  schema.tables = source.tables();
+  for (size_t i = 0; i < kTableCount; ++i) {
+    schema.resolved[i] = Resolve(schema.tables, static_cast<TableId>(i));
+  }
+  for (const SourceTable& table : schema.tables) {
+    const bool resolved = std::find(schema.resolved.begin(), schema.resolved.end(), table.name) !=
+                          schema.resolved.end();
+    if (!resolved && LooksLikeGpuWork(table) && !IsKnownOther(table.name)) {
+      schema.unknown_gpu_tables.push_back(table.name);
+    }
+  }
+  return schema;
+}
+
+}  // namespace nsys

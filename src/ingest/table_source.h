@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// TableSource: the narrow door between a file format and everything else. It names the tables of a
+// capture and streams the wanted columns of one table as batches; what the columns mean is the
+// loader's business (load.h). A faster reader of a format is another TableSource.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/trace.h"
+
+namespace nsys {
+
+enum class CellType { kInteger, kText };
+
+struct WantedColumn {
+  std::string name;  // must exist in the table
+  CellType type = CellType::kInteger;
+};
+
+// One column of a batch. Exactly one of `integers` and `texts` is filled, as wanted, with one entry
+// per row. `valid[row] == 0` marks NULL and cells of another type (text where an integer is
+// wanted); the entry is then 0 or empty. Unsigned 64-bit values arrive as their bit pattern. Texts
+// are the raw bytes of the file: not necessarily UTF-8, and they may hold NUL.
+struct ColumnBatch {
+  std::span<const int64_t> integers;
+  std::span<const std::string_view> texts;
+  std::span<const uint8_t> valid;
+};
+
+struct Batch {
+  size_t rows = 0;
+  std::span<const ColumnBatch> columns;  // in the order wanted
+};
+
+// Called for each batch in row order; everything in the batch is gone when it returns.
+using BatchSink = std::function<void(const Batch&)>;
+
+class TableSource {
+ public:
+  virtual ~TableSource() = default;
+
+  // All tables (no views, no internal ones) in byte order of their names.
+  virtual const std::vector<SourceTable>& tables() const = 0;
+
+  // Streams `columns` of `table` to `sink` in the order of the file's rows. Several calls may run
+  // at once.
+  virtual Status Read(std::string_view table, std::span<const WantedColumn> columns,
+                      const BatchSink& sink) const = 0;
+};
+
+}  // namespace nsys

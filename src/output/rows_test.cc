@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "output/rows_json.h"
+#include "output/rows_lines.h"
+#include "output/rows_text.h"
+
+namespace nsys {
+namespace {
+
+const Skill& Probe() {
+  static const Skill skill = {.name = "probe",
+                              .title = "Probe",
+                              .doc = "For tests.",
+                              .columns = {{"name", Unit::kText, "n", "Name"},
+                                          {"count", Unit::kCount, "c", "Count"},
+                                          {"hidden", Unit::kId, "h"}},
+                              .empty_text = "nothing"};
+  return skill;
+}
+
+Rows TwoRows() {
+  Rows rows;
+  rows.rows = {{{"name", "a"}, {"count", 1234}, {"hidden", nullptr}},
+               {{"name", "b,\"\n"}, {"count", 5}, {"hidden", List{1}}}};
+  rows.extra_rows = {{{"_summary", true}}};
+  rows.notes = {"A note."};
+  return rows;
+}
+
+TEST(RowsText, AlignsColumns) {
+  EXPECT_EQ(RowsToText(Probe(), TwoRows(), {}),
+            "Probe\n\n"
+            "Name  Count\n"
+            "----  -----\n"
+            "a     1,234\n"
+            "b,\"        5\n"
+            "\nA note.\n");
+}
+
+TEST(RowsText, SaysWhenThereIsNothing) {
+  EXPECT_EQ(RowsToText(Probe(), {}, {}), "Probe\n\n(nothing)\n");
+  EXPECT_EQ(RowsToText(Probe(), Rows::Abstain("No table."), {}),
+            "Probe: not applicable to this profile.\n\nNo table.\n");
+}
+
+TEST(RowsText, BoldOnlyWhenAsked) {
+  EXPECT_EQ(RowsToText(Probe(), TwoRows(), {}).find('\x1b'), std::string::npos);
+  EXPECT_EQ(
+      RowsToText(Probe(), TwoRows(), {.emphasis = Emphasis::kAnsi}).rfind("\x1b[1mProbe\x1b[0m", 0),
+      0U);
+}
+
+TEST(RowsJson, TruncationKeepsRowsAboutTheData) {
+  const List list = RowsToList(TwoRows(), 1);
+  ASSERT_EQ(list.size(), 3U);
+  EXPECT_EQ(ToJson(list[1], JsonLayout::kOneLine), R"({"_summary": true})");
+  EXPECT_EQ(ToJson(list[2], JsonLayout::kOneLine),
+            R"({"_truncated": true, "_total_rows": 2, "_shown_rows": 1})");
+  EXPECT_EQ(RowsToList(TwoRows(), 2).size(), 3U) << "nothing cut, no truncation row";
+}
+
+TEST(RowsJson, AProblemIsNeverCut) {
+  EXPECT_EQ(ToJson(RowsToList(Rows::Problem({{"error", "x"}}), 0), JsonLayout::kOneLine),
+            R"([{"error": "x"}])");
+}
+
+TEST(RowsJson, ErrorsAreOneDocument) {
+  Error error{.code = ErrorCode::kSkillNotFound, .message = "m", .hint = "h"};
+  error.details = {{"available_skills", std::vector<std::string>{"a", "b"}}};
+  EXPECT_EQ(ErrorToJson(error),
+            "{\"error\": {\"code\": \"SKILL_NOT_FOUND\", \"message\": \"m\", \"available_skills\": "
+            "[\"a\", \"b\"], \"hint\": \"h\"}}\n");
+}
+
+TEST(RowsCsv, QuotesWhatNeedsIt) {
+  EXPECT_EQ(RowsToCsv(Probe(), TwoRows()), "name,count,hidden\na,1234,\n\"b,\"\"\n\",5,[1]\n");
+}
+
+TEST(RowsJsonLines, OneRowALine) {
+  EXPECT_EQ(RowsToJsonLines(TwoRows()),
+            "{\"name\": \"a\", \"count\": 1234, \"hidden\": null}\n{\"name\": \"b,\\\"\\n\", "
+            "\"count\": 5, \"hidden\": [1]}\n{\"_summary\": true}\n");
+}
+
+}  // namespace
+}  // namespace nsys

@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Whatever is given in place of a capture: exit 1, one line or one JSON document that says why, and no file left behind."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import pathlib
+import random
+import shutil
+import sqlite3
+import subprocess
+
+import harness
+from harness import edge, run, scratch, synthetic
+
+REPORT = b"NVIDIA Tegra Profiler report, made up\0" * 20
+FAKE_NSYS = """#!/bin/sh
+[ "$2" = --help ] && { echo "--type: sqlite, parquetdir-is-not-known-here"; exit 0; }
+for word in "$@"; do case "$word" in --output=*) out="${word#--output=}";; esac; done
+%s
+"""
+
+
+def tree(folder: pathlib.Path) -> dict[str, tuple]:
+    """All that a run could change: names, sizes, contents' times."""
+    return {str(p.relative_to(folder)): (p.lstat().st_mode, p.lstat().st_size, p.lstat().st_mtime_ns) for p in sorted(folder.rglob("*"))}
+
+
+class Refusals(harness.Case):
+    def assert_refused(self, path: pathlib.Path, code: str | None = None, status: int = 1, prefix: tuple[str, ...] = (), **env: str) -> str:
+        """Both output modes refuse `path`, and nothing appears beside it. Gives the message and the hint."""
+        folder = path.parent
+        before = tree(folder)
+        text = run("skill", "run", "top_kernels", path, cwd=folder, env=env, timeout=30, prefix=prefix)
+        self.assertEqual(text.code, status, text)
+        self.assertEqual(text.out, b"", text)
+        self.assertEqual(len(text.error_lines), 1, text)
+        as_json = harness.run_skill("top_kernels", path, cwd=folder, env=env, timeout=30, prefix=prefix)
+        self.assertEqual((as_json.code, as_json.err), (status, b""), as_json)
+        error = as_json.json()["error"]
+        self.assertTrue(error["message"] and error["hint"], error)
+        if code:
+            self.assertEqual(error["code"], code, error)
+        self.assertIn(f"[{error['code']}]", text.error_lines[0])
+        self.assertEqual(tree(folder), before)
+        return f"{error['message']} {error['hint']}"
+
+
+class BadFiles(Refusals):
+    def refuse_bytes(self, name: str, content: bytes, code: str | None = "PROFILE_ERROR") -> str:
+        with scratch() as folder:
+            path = folder / name
+            path.write_bytes(content)
+            return self.assert_refused(path, code)
+
+    def test_nothing_there(self):
+        with scratch() as folder:
+            self.assert_refused(folder / "missing.sqlite", "PROFILE_NOT_FOUND")
+
+    def test_files_that_are_something_else(self):
+        noise = random.Random(7).randbytes(70_000)
+        for name, content in (("empty.sqlite", b""), ("zeros.sqlite", bytes(8192)), ("one_byte.sqlite", b"S"), ("text.sqlite", b"hello, world\n" * 100),
+                              ("page.sqlite", b"<!DOCTYPE html><html><body>404</body></html>"), ("noise.sqlite", noise),
+                              ("packed.sqlite", gzip.compress(b"SQLite format 3\0" + bytes(5000))), ("head.sqlite", b"SQLite format 3\0"),
+                              ("garbage.sqlite", b"SQLite format 3\0" + noise), ("table.parquet", b"PAR1" + noise + b"PAR1")):
+            with self.subTest(name=name):
+                self.refuse_bytes(name, content)
+
+    def test_a_database_of_something_else(self):
+        with scratch() as folder:
+            path = folder / "cookies.sqlite"
+            with sqlite3.connect(path) as db:
+                db.execute("CREATE TABLE cookies (id INTEGER, value TEXT)")
+                db.execute("INSERT INTO cookies VALUES (1, 'x')")
+            db.close()
+            self.assertIn("cookies", self.assert_refused(path, "SCHEMA_ERROR"))
+
+    def test_truncated_captures(self):
+        whole = synthetic(0, 2, "node")[0].read_bytes()
+        for length in (100, 1000, 4096, 5000, 8192, len(whole) // 2, len(whole) - 4096, len(whole) - 1):
+            with self.subTest(length=length):
+                self.refuse_bytes("cut.sqlite", whole[:length])
+
+    def test_damaged_captures_give_the_answer_or_an_error(self):
+        whole = synthetic(0, 1, "node")[0]
+        right = {s: run("skill", "run", s, whole, "--format", "json").out for s in ("top_kernels", "nvtx_kernel_map")}
+        content = whole.read_bytes()
+        dice = random.Random(3)
+        with scratch() as folder:
+            path = folder / "damaged.sqlite"
+            for _ in range(25):
+                broken = bytearray(content)
+                at = dice.randrange(0, len(broken) - 4096)
+                broken[at:at + 64] = dice.randbytes(64)
+                path.write_bytes(broken)
+                for skill in right:
+                    got = run("skill", "run", skill, path, "--format", "json", timeout=30)
+                    self.assertIn(got.code, (0, 1), got)
+                    got.json()
+
+    def test_folders(self):
+        with scratch() as folder:
+            (folder / "nothing").mkdir()
+            self.assert_refused(folder / "nothing")
+            (folder / "notes").mkdir()
+            (folder / "notes" / "a.txt").write_text("x")
+            self.assert_refused(folder / "notes")
+
+    def test_folder_with_one_broken_table(self):
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError:
+            self.skipTest("pyarrow is not installed")
+        good = harness.parquetdir(synthetic(0, 2, "node")[0])
+        for cut in (0, 3, 10, 200):
+            with scratch() as folder, self.subTest(cut=cut):
+                broken = folder / "capture.parquetdir"
+                shutil.copytree(good, broken)
+                table = broken / "CUPTI_ACTIVITY_KIND_KERNEL.parquet"
+                content = table.read_bytes()
+                table.write_bytes(content[:cut] if cut != 10 else content[:-10])
+                self.assertIn("CUPTI_ACTIVITY_KIND_KERNEL", self.assert_refused(broken, "PROFILE_ERROR"))
+
+    def test_no_permission(self):
+        if os.geteuid() == 0:
+            prefix = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+            if not shutil.which("setpriv") or subprocess.run([*prefix, harness.BINARY, "--version"], capture_output=True, check=False).returncode:
+                self.skipTest("the program cannot be run as another user here")
+        else:
+            prefix = ()
+        with scratch() as folder:
+            folder.chmod(0o755)
+            path = folder / "secret.sqlite"
+            shutil.copyfile(edge("plain"), path)
+            path.chmod(0)
+            probe = subprocess.run([*prefix, "test", "-x", str(folder)], check=False)
+            if probe.returncode:
+                self.skipTest("the other user cannot reach the test data")
+            self.assertIn("permission", self.assert_refused(path, "PROFILE_ERROR", prefix=prefix).lower())
+
+    def test_things_that_are_no_files(self):
+        with scratch() as folder:
+            os.mkfifo(folder / "pipe.sqlite")
+            self.assert_refused(folder / "pipe.sqlite")
+            os.symlink("/dev/null", folder / "null.sqlite")
+            self.assert_refused(folder / "null.sqlite")
+            os.symlink("loop.sqlite", folder / "loop.sqlite")
+            self.assert_refused(folder / "loop.sqlite")
+
+    def test_unknown_gpu_tables_are_named(self):
+        answer = harness.rows("top_kernels", edge("unknown_gpu_tables"))
+        row = self.assert_abstains(answer)
+        self.assertIn("CUPTI_ACTIVITY_KIND_KERNEL", row["missing_tables"])
+        self.assertTrue(row.get("unknown_gpu_tables"), row)
+
+    def test_an_empty_kernel_table_is_not_good_health(self):
+        row = self.assert_abstains(harness.rows("gpu_idle_gaps", edge("empty_kernel_table")))
+        self.assertIn("kernel", row["reason"])
+
+
+class Reports(Refusals):
+    """`.nsys-rep` files, with and without an export beside them."""
+
+    def setUp(self):
+        context = scratch()
+        self.folder = context.__enter__()
+        self.addCleanup(context.__exit__, None, None, None)
+        self.path = self.folder / "my run.nsys-rep"
+        self.path.write_bytes(REPORT)
+        self.no_nsys = {"PATH": str(self.folder / "nowhere"), "HOME": str(self.folder)}
+        self.wanted = harness.rows("top_kernels", edge("plain"))
+
+    def answer(self, **env: str) -> list[dict]:
+        got = harness.run_skill("top_kernels", self.path, env=env)
+        self.assertEqual(got.code, 0, got)
+        return got.json()
+
+    def age(self, path: pathlib.Path, seconds: int) -> None:
+        now = path.stat().st_mtime + seconds
+        os.utime(path, (now, now))
+
+    def test_without_nsys_the_command_is_shown(self):
+        told = self.assert_refused(self.path, "EXPORT_TOOL_MISSING", **self.no_nsys)
+        self.assertIn("nsys export --type=", told)
+        self.assertIn(f"'{self.path}'", told)
+
+    def test_a_fresh_database_beside_it(self):
+        shutil.copyfile(edge("plain"), self.path.with_suffix(".sqlite"))
+        self.age(self.path.with_suffix(".sqlite"), 5)
+        self.assertEqual(self.answer(**self.no_nsys), self.wanted)
+
+    def test_a_fresh_folder_beside_it(self):
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError:
+            self.skipTest("pyarrow is not installed")
+        for name in ("my run.parquetdir", "my run_pqtdir"):
+            folder = self.folder / name
+            shutil.copytree(harness.parquetdir(edge("plain")), folder)
+            for table in folder.iterdir():
+                os.utime(table)
+                self.age(table, 5)
+            self.assertEqual(self.answer(**self.no_nsys), self.wanted, name)
+            shutil.rmtree(folder)
+
+    def test_a_stale_database_is_not_used(self):
+        shutil.copyfile(edge("plain"), self.path.with_suffix(".sqlite"))
+        self.age(self.path.with_suffix(".sqlite"), -3600)
+        self.assertIn("older", self.assert_refused(self.path, "EXPORT_TOOL_MISSING", **self.no_nsys))
+
+    def fake_nsys(self, body: str) -> dict[str, str]:
+        tool = self.folder / "bin" / "nsys"
+        tool.parent.mkdir(exist_ok=True)
+        tool.write_text(FAKE_NSYS % body)
+        tool.chmod(0o755)
+        (self.folder / "tmp").mkdir(exist_ok=True)
+        return {"PATH": f"{tool.parent}:/usr/bin:/bin", "TMPDIR": str(self.folder / "tmp")}
+
+    def test_nsys_exports_to_a_place_of_its_own(self):
+        env = self.fake_nsys(f'cp "{edge("plain")}" "$out"')
+        before = tree(self.folder)
+        self.assertEqual(self.answer(**env), self.wanted)
+        after = tree(self.folder)
+        self.assertEqual({k for k in after}, {k for k in before})
+
+    def test_nsys_that_fails(self):
+        for body in ("echo 'cannot read this report' >&2; exit 1", "exit 0", "kill -9 $$", 'echo garbage > "$out"'):
+            env = self.fake_nsys(body)
+            with self.subTest(body=body):
+                before = set(tree(self.folder))
+                got = harness.run_skill("top_kernels", self.path, env=env, timeout=30)
+                self.assertEqual((got.code, len(got.error_lines)), (1, 0), got)
+                self.assertTrue(got.json()["error"]["message"])
+                self.assertEqual(set(tree(self.folder)), before)
+
+
+if __name__ == "__main__":
+    harness.main()

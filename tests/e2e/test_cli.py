@@ -1,0 +1,381 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The command line: help, lists, arguments, windows, streams, signals, and that nothing is ever written."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import pty
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+
+import harness
+from harness import edge, rows, run, run_skill, scratch, synthetic
+
+LIST_KEYS = ["name", "title", "description", "category", "params"]
+MISSING = "/no/such/folder/capture.sqlite"
+BAD_LIMITS = ("-1", "3.5", "abc", "nan", "inf", "", "1e3", "0x10", " 5", "99999999999999999999", "--5")
+EXPECTED = {"gpu_idle_gaps", "iteration_timing", "kernel_instances", "memory_bandwidth", "memory_transfers", "nccl_breakdown", "nvtx_kernel_map",
+            "overlap_breakdown", "pipeline_bubble_metrics", "schema_inspect", "stream_concurrency", "top_kernels"}
+
+
+class Usage(harness.Case):
+    def assert_usage(self, *args: object, code: str = "USAGE_ERROR", says: str = "") -> dict:
+        """Exit 2 in both modes, one line or one document, each saying what is wrong."""
+        text = run(*args)
+        self.assertEqual((text.code, text.out, len(text.error_lines)), (2, b"", 1), (args, text))
+        self.assertIn(f"[{code}]", text.error_lines[0])
+        as_json = run(*args, env={"NSYS_AI_AGENT": "1"})
+        self.assertEqual((as_json.code, as_json.err), (2, b""), (args, as_json))
+        error = as_json.json()["error"]
+        self.assertEqual(error["code"], code, args)
+        self.assertEqual(list(error)[:2], ["code", "message"])
+        told = error["message"] + " " + error.get("hint", "")
+        self.assertIn(says, told)
+        self.assertIn(says, text.error_lines[0])
+        return error
+
+
+class Catalogue(Usage):
+    def test_help_and_version(self):
+        for args in (("--help",), ("skill", "--help"), ("skill", "run", "--help"), ("skill", "list", "--help")):
+            got = run(*args)
+            self.assertEqual((got.code, got.err), (0, b""))
+            self.assertIn(b"nsys-ai", got.out)
+        self.assertRegex(run("--version").text, r"^nsys-ai \d+\.\d+\.\d+\n$")
+        for option in ("--format", "--param", "--trim", "--iteration", "--marker", "--max-rows", "--threads"):
+            self.assertIn(option, run("skill", "run", "--help").text)
+
+    def test_a_missing_command_shows_help(self):
+        for args in ((), ("skill",)):
+            got = run(*args)
+            self.assertEqual(got.code, 2)
+            self.assertIn("skill" if not args else "list", got.text)
+
+    def test_list(self):
+        got = run("skill", "list", "--format", "json")
+        skills = got.json()
+        self.assertTrue(got.out.isascii())
+        self.assertTrue(all(list(s)[:5] == LIST_KEYS for s in skills))
+        names = [s["name"] for s in skills]
+        self.assertEqual(names, sorted(names))
+        self.assertLessEqual(EXPECTED, set(names))
+        for skill in skills:
+            for param in skill["params"]:
+                self.assertEqual(list(param), ["name", "type", "required", "default"])
+                self.assertIn(param["type"], ("int", "float", "bool", "str"))
+        text = run("skill", "list").text
+        self.assertTrue(all(n in text for n in names))
+
+    def test_parameters_of_the_reference(self):
+        params = {s["name"]: {p["name"]: p["default"] for p in s["params"]} for s in harness.skill_list()}
+        for name, wanted in {"top_kernels": {"limit": 15}, "kernel_instances": {"device": 0, "name": "", "limit": 10},
+                             "gpu_idle_gaps": {"min_gap_ns": 1_000_000, "limit": 20, "device": 0}, "stream_concurrency": {"limit": 10},
+                             "memory_transfers": {}, "memory_bandwidth": {"device": 0, "limit": 5}, "nccl_breakdown": {"device": 0},
+                             "overlap_breakdown": {"device": 0}, "nvtx_kernel_map": {"limit": 50}, "iteration_timing": {"device": 0, "marker": "sample_0"},
+                             "pipeline_bubble_metrics": {}, "schema_inspect": {}}.items():
+            self.assertEqual(params[name], wanted, name)
+
+    def test_info(self):
+        for skill in harness.skill_list():
+            info = run("skill", "info", skill["name"]).json()
+            self.assertEqual(list(info)[:3], ["name", "description", "parameters"])
+            self.assertEqual(list(info["parameters"]), [p["name"] for p in skill["params"]])
+            for param in info["parameters"].values():
+                self.assertEqual(list(param), ["type", "description", "default", "required"])
+
+    def test_columns_of_info_are_the_keys_of_rows(self):
+        capture, _ = synthetic(0, 2, "graph")
+        for name in harness.skills():
+            known = set(run("skill", "info", name).json().get("columns", {}))
+            for row in harness.data(rows(name, capture)):
+                self.assertLessEqual(set(row), known, name)
+
+    def test_misspelt_words_get_one_suggestion(self):
+        for args, code, says in ((("skil", "list"), "USAGE_ERROR", "'skill'"), (("skill", "lst"), "USAGE_ERROR", "'list'"),
+                                 (("skill", "run", "top_kernel", MISSING), "SKILL_NOT_FOUND", "'top_kernels'"),
+                                 (("skill", "info", "overlap_breakdwn"), "SKILL_NOT_FOUND", "'overlap_breakdown'"),
+                                 (("skill", "run", "top_kernels", MISSING, "-p", "limt=3"), "USAGE_ERROR", "'limit'"),
+                                 (("skill", "run", "top_kernels", MISSING, "--formt", "json"), "USAGE_ERROR", "'--format'")):
+            with self.subTest(args=args):
+                self.assert_usage(*args, code=code, says=says)
+
+    def test_an_unknown_skill_lists_the_known(self):
+        error = self.assert_usage("skill", "run", "zzz", MISSING, code="SKILL_NOT_FOUND")
+        self.assertEqual(error["available_skills"], [s["name"] for s in harness.skill_list()])
+
+
+class Parameters(Usage):
+    def test_arguments_are_checked_before_the_file(self):
+        for skill in harness.skill_list():
+            for param in skill["params"]:
+                if param["type"] == "int":
+                    with self.subTest(skill=skill["name"], param=param["name"]):
+                        error = self.assert_usage("skill", "run", skill["name"], MISSING, "-p", f"{param['name']}=abc", says=param["name"])
+                        self.assertEqual((error["skill"], error["parameter"]), (skill["name"], param["name"]))
+        self.assertEqual(run_skill("top_kernels", MISSING).json()["error"]["code"], "PROFILE_NOT_FOUND")
+
+    def test_bad_values(self):
+        for value in BAD_LIMITS:
+            with self.subTest(value=value):
+                self.assert_usage("skill", "run", "top_kernels", MISSING, "-p", f"limit={value}", says="limit")
+        for param in ("min_gap_ns", "limit"):
+            self.assert_usage("skill", "run", "gpu_idle_gaps", MISSING, "-p", f"{param}=-1", says=param)
+        self.assert_usage("skill", "run", "iteration_timing", MISSING, "-p", "marker=", says="marker")
+
+    def test_bad_syntax(self):
+        for args in (("-p", "limit"), ("-p", "=3"), ("-p",), ("-p", "limit=1", "-p", "limit=2"), ("-p", "nosuch=1"), ("--param", "limit")):
+            with self.subTest(args=args):
+                self.assert_usage("skill", "run", "top_kernels", MISSING, *args)
+        self.assert_usage("skill", "run", "memory_transfers", MISSING, "-p", "limit=1", says="limit")
+        self.assert_usage("skill", "run", "top_kernels", MISSING, "--format", "yaml", says="yaml")
+        self.assert_usage("skill", "run", "top_kernels", MISSING, "surplus", says="surplus")
+        self.assert_usage("skill", "run", "top_kernels")
+
+    def test_good_values(self):
+        capture, _ = synthetic()
+        everything = rows("top_kernels", capture, "-p", "limit=9223372036854775807")
+        self.assertEqual(rows("top_kernels", capture, "-p", "limit=0"), [])
+        self.assertEqual(rows("top_kernels", capture, "--param", "limit=3"), everything[:3])
+        self.assertEqual(rows("top_kernels", capture, "--param=limit=3"), everything[:3])
+
+    def test_several_parameters(self):
+        capture, _ = synthetic()
+        wanted = rows("kernel_instances", capture, "-p", "limit=2", "-p", "name=gemm", "-p", "device=1")
+        self.assertEqual([(r["device_id"], "gemm" in r["kernel_name"]) for r in wanted], [(1, True), (1, True)])
+        before_profile = run("skill", "run", "--format", "json", "-p", "device=1", "kernel_instances", "--param", "name=gemm", capture, "-p", "limit=2")
+        self.assertEqual(before_profile.json(), wanted)
+        self.assertEqual(rows("kernel_instances", capture, "-p", "name=a=b"), [])
+
+    def test_an_absent_device_is_answered_with_the_present_ones(self):
+        capture, _ = synthetic()
+        for skill in harness.device_skills():
+            with self.subTest(skill=skill):
+                row = rows(skill, capture, "-p", "device=9")[0]
+                self.assertEqual((row["error"], row["requested_device"], list(row["available_devices"])), ("no kernels found", 9, ["0", "1"]))
+                self.assertIn("device=0", row["hint"])
+                self.assertEqual(rows(skill, capture, "-p", "device=9", "--max-rows", "0")[0], row)
+                self.assertEqual(run("skill", "run", skill, capture, "-p", "device=9").code, 0)
+
+
+class Windows(Usage):
+    def test_trim_that_cannot_be(self):
+        capture, _ = synthetic()
+        for words in (("5", "3"), ("5", "5"), ("1", "2"), ("99999", "99999.5")):
+            with self.subTest(words=words):
+                self.assert_usage("skill", "run", "top_kernels", capture, "--trim", *words, code="TRIM_OUT_OF_RANGE")
+        for words in (("nan", "3"), ("1", "nan"), ("a", "b"), ("inf", "inf"), ("1e300", "inf"), ("1",)):
+            with self.subTest(words=words):
+                self.assert_usage("skill", "run", "top_kernels", capture, "--trim", *words)
+        self.assert_usage("skill", "run", "top_kernels", MISSING, "--trim", "5", "3", code="TRIM_OUT_OF_RANGE")
+
+    def test_an_open_end(self):
+        capture, truth = synthetic()
+        middle = truth["processes"]["4000"]["iterations"][3]["gpu_ns"][0] / 1e9
+        self.assertEqual(rows("top_kernels", capture, "--trim", middle, "inf"), rows("top_kernels", capture, "--trim", middle, "5000"))
+        self.assertEqual(rows("top_kernels", capture, "--trim", "0", "inf"), rows("top_kernels", capture))
+
+    def test_iteration(self):
+        capture, truth = synthetic()
+        begin, end = truth["processes"]["4000"]["iterations"][2]["gpu_ns"]
+        row = rows("overlap_breakdown", capture, "--iteration", "2", "--marker", "iteration_")[0]
+        self.assertEqual((row["span_start_ns"], row["span_end_ns"]), (begin, end))
+        other = truth["processes"]["4100"]["iterations"][2]["gpu_ns"]
+        row = rows("overlap_breakdown", capture, "--iteration", "2", "--marker", "iteration_", "-p", "device=1")[0]
+        self.assertEqual([row["span_start_ns"], row["span_end_ns"]], other)
+
+    def test_iteration_that_cannot_be(self):
+        capture, _ = synthetic()
+        self.assert_usage("skill", "run", "top_kernels", capture, "--iteration", "6", "--marker", "iteration_", says="0 to 5")
+        for word in ("-1", "x", "1.5"):
+            self.assert_usage("skill", "run", "top_kernels", capture, "--iteration", word, says="--iteration")
+        self.assert_usage("skill", "run", "top_kernels", MISSING, "--iteration", "0", "--trim", "1", "2", says="--trim")
+
+    def test_a_heuristic_iteration_is_announced(self):
+        got = run_skill("top_kernels", edge("library_ranges_only"), "--iteration", "0")
+        self.assertEqual(got.code, 0, got)
+        self.assertIn("sample_0", got.err.decode())
+
+    def test_max_rows(self):
+        capture, _ = synthetic()
+        everything = rows("top_kernels", capture)
+        cut = rows("top_kernels", capture, "--max-rows", "3")
+        self.assertEqual(cut, everything[:3] + [{"_truncated": True, "_total_rows": len(everything), "_shown_rows": 3}])
+        self.assertEqual(rows("top_kernels", capture, "--max-rows", "1000"), everything)
+        self.assertEqual(rows("top_kernels", capture, "--max-rows", "0")[0]["_shown_rows"], 0)
+        gaps = rows("gpu_idle_gaps", capture, "--max-rows", "1")
+        self.assertEqual([next(iter(r)) for r in gaps], ["streamId", "_summary", "_truncated"])
+        self.assertEqual(run("skill", "run", "top_kernels", capture, "--max-rows", "1").out, run("skill", "run", "top_kernels", capture).out)
+        for word in ("-1", "x"):
+            self.assert_usage("skill", "run", "top_kernels", MISSING, "--max-rows", word, says="--max-rows")
+
+
+class Streams(harness.Case):
+    def test_every_answer_is_one_plain_document(self):
+        for capture in (synthetic(0, 2, "graph")[0], edge("hostile_names"), edge("strings_only"), edge("equal_times")):
+            for skill in harness.skills():
+                got = run_skill(skill, capture)
+                got.json()
+                self.assertTrue(got.out.isascii() and got.out.endswith(b"\n") and not got.out.endswith(b"\n\n"))
+                self.assertEqual(run("skill", "run", skill, capture, "--format=json").out, got.out)
+                self.assertEqual(got.out, (json.dumps(got.json(), indent=2) + "\n").encode(), skill)
+
+    def test_no_colours_without_a_terminal(self):
+        capture, _ = synthetic()
+        for env in ({}, {"TERM": "xterm-256color"}, {"NO_COLOR": "1"}):
+            for skill in harness.skills():
+                got = run("skill", "run", skill, capture, env=env)
+                self.assertNotIn(b"\x1b", got.out + got.err)
+
+    def on_terminal(self, **env: str) -> bytes:
+        """What the program prints when stdout is a terminal."""
+        capture, _ = synthetic()
+        main, other = pty.openpty()
+        process = subprocess.Popen([harness.BINARY, "skill", "run", "top_kernels", str(capture)], stdout=other, stderr=subprocess.DEVNULL,
+                                   env=harness.RUN_ENVIRONMENT | {"TERM": "xterm"} | env)
+        os.close(other)
+        out = b""
+        try:
+            while chunk := os.read(main, 65536):
+                out += chunk
+        except OSError:
+            pass  # how a closed terminal reads on Linux
+        process.wait()
+        os.close(main)
+        return out
+
+    def test_no_color_is_obeyed_on_a_terminal(self):
+        self.assertNotIn(b"\x1b", self.on_terminal(NO_COLOR="1"))
+        self.assertNotIn(b"\x1b", self.on_terminal(TERM="dumb"))
+        coloured = self.on_terminal()
+        self.assertEqual(re.sub(rb"\x1b\[[0-9;]*m", b"", coloured), self.on_terminal(NO_COLOR="1"))
+
+    def test_a_closed_pipe_ends_it_quietly(self):
+        capture, _ = synthetic()
+        done = subprocess.run(["bash", "-c", '"$0" skill run nvtx_kernel_map "$1" -p limit=100000 --format json | head -c 1; exit "${PIPESTATUS[0]}"',
+                               harness.BINARY, str(capture)], capture_output=True, env=harness.RUN_ENVIRONMENT, check=False)
+        self.assertIn(done.returncode, (141, 0))
+        self.assertEqual((done.stdout, done.stderr), (b"[", b""))
+
+    def test_a_pipe_that_nobody_reads(self):
+        capture, _ = synthetic()
+        read, write = os.pipe()
+        os.close(read)
+        process = subprocess.Popen([harness.BINARY, "skill", "run", "top_kernels", str(capture)], stdout=write, stderr=subprocess.PIPE,
+                                   env=harness.RUN_ENVIRONMENT)
+        os.close(write)
+        _, err = process.communicate(timeout=30)
+        self.assertIn(process.returncode, (141, -signal.SIGPIPE))
+        self.assertEqual(err, b"")
+
+    def test_a_full_disk_is_an_error(self):
+        capture, _ = synthetic()
+        for args in (("skill", "list"), ("skill", "run", "top_kernels", str(capture)), ("skill", "run", "top_kernels", str(capture), "--format", "json")):
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([harness.BINARY, *args], stdout=full, stderr=subprocess.PIPE, env=harness.RUN_ENVIRONMENT, check=False)
+            self.assertEqual(done.returncode, 1, args)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+    def test_ctrl_c(self):
+        with scratch() as folder:
+            report = folder / "slow.nsys-rep"
+            report.write_bytes(b"made up")
+            tool = folder / "nsys"
+            tool.write_text("#!/bin/sh\nexec sleep 30\n")
+            tool.chmod(0o755)
+            process = subprocess.Popen([harness.BINARY, "skill", "run", "top_kernels", str(report)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       env=harness.RUN_ENVIRONMENT | {"NSYS": str(tool), "TMPDIR": str(folder)})
+            time.sleep(0.5)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=10)
+            self.assertEqual((process.returncode, out), (130, b""))
+            self.assertNotIn(b"Traceback", err)
+            self.assertEqual(sorted(p.name for p in folder.iterdir()), ["nsys", "slow.nsys-rep"])
+
+
+class Files(harness.Case):
+    def test_a_read_only_folder(self):
+        capture, _ = synthetic()
+        with scratch() as folder:
+            shutil.copyfile(capture, folder / "capture.sqlite")
+            (folder / "capture.sqlite").chmod(0o444)
+            folder.chmod(0o555)
+            try:
+                for skill in harness.skills():
+                    self.assertEqual(run_skill(skill, folder / "capture.sqlite", cwd=folder).out, run_skill(skill, capture).out)
+                self.assertEqual([p.name for p in folder.iterdir()], ["capture.sqlite"])
+            finally:
+                folder.chmod(0o755)
+
+    def test_nothing_is_opened_for_writing(self):
+        capture, _ = synthetic()
+        if not shutil.which("strace") or subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True, check=False).returncode:
+            self.skipTest("strace does not work here")
+        captures = [capture]
+        try:
+            captures.append(harness.parquetdir(capture))
+        except (ImportError, subprocess.CalledProcessError):
+            pass  # without pyarrow the file alone
+        with scratch() as folder:
+            for skill in ("top_kernels", "nvtx_kernel_map", "schema_inspect"):
+                for one in captures:
+                    log = folder / "strace.log"
+                    got = run("skill", "run", skill, one, cwd=folder, env={"ASAN_OPTIONS": "detect_leaks=0"},
+                              prefix=("strace", "-f", "-qq", "-e", "trace=open,openat,creat,mkdir,mkdirat,rename,renameat2,unlink,unlinkat", "-o", str(log)))
+                    self.assertEqual(got.code, 0, got)
+                    allowed = ("/dev/null", "/dev/tty", "/proc/self/")
+                    written = [line for line in log.read_text().splitlines() if re.search(r"O_WRONLY|O_RDWR|O_CREAT|mkdir|creat\(|rename|unlink", line)
+                               and not any(a in line for a in allowed)]
+                    self.assertEqual(written, [], skill)
+
+    def test_odd_paths(self):
+        capture, _ = synthetic()
+        wanted = run_skill("top_kernels", capture).out
+        with scratch() as folder:
+            for name in ("with blank.sqlite", "it's \"quoted\".sqlite", "Größe 漢字.sqlite", "percent%20?mode=rw#x.sqlite", "-dash.sqlite",
+                         "new\nline.sqlite", "no_extension", "UPPER.SQLITE", "back\\slash.db"):
+                shutil.copyfile(capture, folder / name)
+                self.assertEqual(run_skill("top_kernels", folder / name).out, wanted, name)
+            self.assertEqual(run_skill("top_kernels", "./-dash.sqlite", cwd=folder).out, wanted)
+            os.symlink("with blank.sqlite", folder / "link.sqlite")
+            self.assertEqual(run_skill("top_kernels", folder / "link.sqlite").out, wanted)
+            missing = run("skill", "run", "top_kernels", folder / "gone\nand \x1b[31mred.sqlite")
+            self.assertEqual((missing.code, len(missing.error_lines)), (1, 1))
+            self.assertNotIn(b"\x1b", missing.err)
+            self.assertEqual(len(list(folder.iterdir())), 10)
+
+    def test_a_journal_beside_the_capture_is_left_alone(self):
+        capture, _ = synthetic()
+        with scratch() as folder:
+            path = folder / "wal.sqlite"
+            shutil.copyfile(capture, path)
+            db = sqlite3.connect(path)
+            db.execute("PRAGMA journal_mode=WAL")
+            db.execute("CREATE TABLE later (x INTEGER)")
+            db.commit()
+            before = {p.name: p.stat().st_size for p in folder.iterdir()}
+            got = run_skill("top_kernels", path)
+            self.assertEqual(got.code, 0, got)
+            self.assertEqual(got.out, run_skill("top_kernels", capture).out)
+            self.assertEqual({p.name: p.stat().st_size for p in folder.iterdir()}, before)
+            db.close()
+
+    def test_output_file(self):
+        capture, _ = synthetic()
+        with scratch() as folder:
+            path = pathlib.Path(folder) / "rows.json"
+            got = run_skill("top_kernels", capture, "-o", path)
+            self.assertEqual((got.code, got.out), (0, b""))
+            self.assertEqual(path.read_bytes(), run_skill("top_kernels", capture).out)
+            self.assertEqual([p.name for p in folder.iterdir()], ["rows.json"])
+            self.assertEqual(run_skill("top_kernels", capture, "-o", folder / "no" / "x.json").code, 1)
+
+
+if __name__ == "__main__":
+    harness.main()

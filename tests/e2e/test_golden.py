@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Recorded outputs of every skill, reviewed when they change.
+
+    test_golden.py            compare with tests/golden/skills
+    test_golden.py --update   rewrite the recordings; review the diff as you review code
+"""
+
+from __future__ import annotations
+
+import difflib
+import pathlib
+import sys
+
+import harness
+from harness import edge, run, synthetic
+
+GOLDEN = harness.ROOT / "tests" / "golden" / "skills"
+WINDOW = ("--trim", "1001.03", "1001.06")
+ITERATION = ("--iteration", "2", "--marker", "iteration_")
+# Cases beyond the plain call: skill -> label -> arguments.
+CASES: dict[str, dict[str, tuple[str, ...]]] = {
+    "top_kernels": {"limit3": ("-p", "limit=3"), "trim": WINDOW, "iteration": ITERATION},
+    "kernel_instances": {"device1": ("-p", "device=1"), "name": ("-p", "name=nccl"), "device9": ("-p", "device=9"), "trim": WINDOW},
+    "gpu_idle_gaps": {"device1": ("-p", "device=1"), "short": ("-p", "min_gap_ns=100000"), "none": ("-p", "min_gap_ns=1000000000"),
+                      "max_rows2": ("--max-rows", "2"), "trim": WINDOW},
+    "stream_concurrency": {"limit1": ("-p", "limit=1"), "iteration": ITERATION},
+    "memory_transfers": {"trim": WINDOW},
+    "memory_bandwidth": {"device1": ("-p", "device=1"), "limit1": ("-p", "limit=1")},
+    "nccl_breakdown": {"device1": ("-p", "device=1"), "trim": WINDOW},
+    "overlap_breakdown": {"device1": ("-p", "device=1"), "trim": WINDOW, "iteration": ITERATION},
+    "nvtx_kernel_map": {"limit5": ("-p", "limit=5"), "iteration": ITERATION},
+    "iteration_timing": {"marker": ("-p", "marker=iteration_"), "device1": ("--device", "1")},
+    "pipeline_bubble_metrics": {"trim": WINDOW, "iteration": ITERATION},
+}
+FORMATS = (("json", "json"), ("text", "txt"))
+
+
+def profiles() -> dict[str, pathlib.Path]:
+    return {"training_2gpu": synthetic(0, 2, "node")[0], "hostile_names": edge("hostile_names")}
+
+
+def calls() -> dict[str, tuple[str, ...]]:
+    """Path of the recording -> arguments, for all skills that there are."""
+    out: dict[str, tuple[str, ...]] = {}
+    for profile, capture in profiles().items():
+        for skill in harness.skills():
+            cases = {"": ()} | (CASES.get(skill, {}) if profile == "training_2gpu" else {})
+            for label, args in cases.items():
+                for form, suffix in FORMATS:
+                    name = f"{profile}/{skill}{'__' + label if label else ''}.{suffix}"
+                    out[name] = ("skill", "run", skill, str(capture), "--format", form, *args)
+    return out
+
+
+def update() -> None:
+    wanted = calls()
+    for old in GOLDEN.rglob("*.*"):
+        if str(old.relative_to(GOLDEN)) not in wanted:
+            old.unlink()
+    for name, args in wanted.items():
+        got = run(*args)
+        if got.code:
+            sys.exit(f"{name}: exit {got.code}: {got.err.decode()}")
+        (GOLDEN / name).parent.mkdir(parents=True, exist_ok=True)
+        (GOLDEN / name).write_bytes(got.out)
+    print(f"{len(wanted)} recordings in {GOLDEN.relative_to(harness.ROOT)}")
+
+
+class Golden(harness.Case):
+    def test_recordings(self):
+        for name, args in calls().items():
+            with self.subTest(name=name):
+                path = GOLDEN / name
+                self.assertTrue(path.exists(), f"no recording {name}; run with --update and review it")
+                got = run(*args)
+                self.assertEqual(got.code, 0, got.err)
+                recorded = path.read_bytes()
+                if got.out != recorded:
+                    lines = difflib.unified_diff(recorded.decode().splitlines(), got.out.decode().splitlines(), f"recorded/{name}", "now", lineterm="")
+                    self.fail("\n".join(list(lines)[:60]))
+
+    def test_no_recording_is_left_over(self):
+        left = {str(p.relative_to(GOLDEN)) for p in GOLDEN.rglob("*.*")} - set(calls())
+        self.assertEqual(left, set())
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--update"]:
+        update()
+    else:
+        harness.main()
