@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Large captures for benchmarks: the events of a small one, repeated one after the other."""
+"""Large captures for benchmarks: the events of a small one, repeated one after the other.
+
+    bench/captures.py OUT.sqlite TARGET_MB [SEED.sqlite]
+"""
 
 import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 GENERATOR = os.path.join(ROOT, "tests", "tools", "make_synthetic_profile.py")
@@ -86,3 +90,20 @@ def describe(path):
             pass
     db.close()
     return ", ".join(words)
+
+
+def main():
+    if len(sys.argv) not in (3, 4):
+        raise SystemExit(__doc__)
+    path, target_mb = sys.argv[1], float(sys.argv[2])
+    if len(sys.argv) == 4:
+        scale(sys.argv[3], path, target_mb)
+        return
+    with tempfile.TemporaryDirectory(prefix="nsys-ai-bench-") as folder:
+        seed = os.path.join(folder, "seed.sqlite")
+        make_seed(seed)
+        scale(seed, path, target_mb)
+
+
+if __name__ == "__main__":
+    main()

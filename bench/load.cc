@@ -52,16 +52,22 @@ const std::vector<HotTable>& HotTables() {
 }
 
 size_t RowsOf(const Trace& trace, TableId table) {
-  if (table == TableId::kKernel) return trace.kernels.size();
+  if (table == TableId::kKernel) {
+    return trace.kernels.size();
+  }
   return table == TableId::kRuntime ? trace.calls.size() : trace.nvtx.size();
 }
 
 // Everything a command does to get at `reads`: opening the capture included.
 Trace Load(const std::string& path, const Reads& reads) {
   auto source = OpenCapture(path);
-  if (!source.ok()) Die(source.error().message);
+  if (!source.ok()) {
+    Die(source.error().message);
+  }
   auto trace = LoadTrace(*source.value(), reads, {.threads = 1, .progress = {}});
-  if (!trace.ok()) Die(trace.error().message);
+  if (!trace.ok()) {
+    Die(trace.error().message);
+  }
   return std::move(trace).value();
 }
 
@@ -70,10 +76,14 @@ std::string Select(const Schema& schema, const HotTable& hot) {
   const SourceTable* table = schema.Find(hot.table);
   std::string columns;
   for (const char* name : hot.sources) {
-    if (table == nullptr || table->Find(name) == nullptr) continue;
+    if (table == nullptr || table->Find(name) == nullptr) {
+      continue;
+    }
     columns += fmt::format("{}\"{}\"", columns.empty() ? "" : ",", name);
   }
-  if (columns.empty()) return {};
+  if (columns.empty()) {
+    return {};
+  }
   return fmt::format("SELECT {} FROM \"{}\" NOT INDEXED", columns, table->name);
 }
 
@@ -82,14 +92,16 @@ uint64_t Step(const std::string& path, const std::vector<std::string>& queries) 
   sqlite3* db = nullptr;
   const std::string uri = "file:" + path + "?mode=ro&immutable=1";
   if (sqlite3_open_v2(uri.c_str(), &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr) !=
-      SQLITE_OK)
+      SQLITE_OK) {
     Die(sqlite3_errmsg(db));
+  }
   sqlite3_exec(db, "PRAGMA mmap_size=1099511627776", nullptr, nullptr, nullptr);
   uint64_t sum = 0;
   for (const std::string& query : queries) {
     sqlite3_stmt* statement = nullptr;
-    if (sqlite3_prepare_v2(db, query.c_str(), -1, &statement, nullptr) != SQLITE_OK)
+    if (sqlite3_prepare_v2(db, query.c_str(), -1, &statement, nullptr) != SQLITE_OK) {
       Die(sqlite3_errmsg(db));
+    }
     const int columns = sqlite3_column_count(statement);
     while (sqlite3_step(statement) == SQLITE_ROW) {
       for (int i = 0; i < columns; ++i) {
@@ -122,7 +134,9 @@ int Main(const std::string& path) {
              "sqlite CPU s", "load is faster by");
   for (const HotTable& hot : HotTables()) {
     const std::string query = Select(probe.schema, hot);
-    if (query.empty()) continue;
+    if (query.empty()) {
+      continue;
+    }
     const Reads reads = {{hot.table, hot.columns}};
     size_t rows = 0;
     const Pair cpu = InTurns(

@@ -7,8 +7,10 @@
     bench/run.py --capture FILE --skills top_kernels,nvtx_kernel_map --rounds 5 --peer-home DIR
 
 Both programs are run in turns (ours, theirs, ours, theirs), and medians are shown: CPU seconds, user and system, and
-the peak of resident memory. "cold" is the Python program without its cache, "warm" with it; ours has no cache and does
-the whole work every time. The operating system has the file in memory in either case.
+the peak of resident memory. Ours has no cache and does the whole work every time. The Python program is measured three
+ways: "direct" (--no-cache: it answers from the capture, the like-for-like case), "cold" (its default, the first time:
+it converts the whole capture into a cache, then answers) and "warm" (the cache is there). The operating system has the
+capture in memory in every case.
 """
 
 import argparse
@@ -24,6 +26,8 @@ import captures
 import peer as peer_program
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+WAYS = ("direct", "cold", "warm")
+LEAST_CPU_S = 0.01  # below this, the start of two programs would be compared, not their work
 
 
 class Sample:
@@ -68,11 +72,11 @@ def number(value, digits):
     return "-" if value is None else f"{value:.{digits}f}"
 
 
-def ratio(theirs, ours):
-    """How many times ours the other's figure is."""
-    if theirs is None or not ours:
+def ratio(theirs, ours, least):
+    """How many times ours the other's figure is; none when ours is too small to mean anything."""
+    if theirs is None or ours < least:
         return "-"
-    return f"{theirs / ours:.1f}x" if theirs < 10 * ours else f"{theirs / ours:.0f}x"
+    return f"{theirs / ours:.0f}x" if theirs >= 10 * ours else f"{theirs / ours:.2g}x"
 
 
 def read_through(path):
@@ -83,8 +87,8 @@ def read_through(path):
 
 
 def bench_skill(name, options, peer, peer_capture):
-    """Runs of one skill: ours, theirs cold, ours, theirs warm, in turns."""
-    samples = {"ours": Sample(), "cold": Sample(), "warm": Sample()}
+    """Runs of one skill, ours and each way of theirs in turns."""
+    samples = {way: Sample() for way in ("ours", *WAYS)}
     ours = [options.binary, "skill", "run", name, options.capture, "--format", "json"]
     cold = options.cold_rounds if not options.cold_skills or name in options.cold_skills else 0
     for turn in range(options.rounds):
@@ -92,32 +96,36 @@ def bench_skill(name, options, peer, peer_capture):
         if peer is None:
             continue
         theirs = peer.skill(name, peer_capture)
+        samples["direct"].run([*theirs, "--no-cache"], peer.env)
+        samples["ours"].run(ours)
         if turn < cold:
             peer_program.drop_caches(os.path.dirname(peer_capture))
             samples["cold"].run(theirs, peer.env)
             samples["ours"].run(ours)
         elif turn == 0:
-            Sample().run(theirs, peer.env)  # builds the cache
+            Sample().run(theirs, peer.env)  # completes the cache
         samples["warm"].run(theirs, peer.env)
     return samples
 
 
 def print_skills(results, with_peer):
-    if not with_peer:
-        table(["skill", "CPU s", "RSS MB"],
-              [[name, number(s["ours"].median_cpu(), 2), number(s["ours"].median_rss(), 0)]
-               for name, s in results.items()])
-        return
-    rows = []
-    for name, samples in results.items():
-        cpu = {which: sample.median_cpu() for which, sample in samples.items()}
-        rss = {which: sample.median_rss() for which, sample in samples.items()}
-        rows.append([name] + [cell for which in ("ours", "cold", "warm")
-                              for cell in (number(cpu[which], 2), number(rss[which], 0))]
-                    + [ratio(cpu["cold"], cpu["ours"]), ratio(cpu["warm"], cpu["ours"]),
-                       ratio(rss["cold"], rss["ours"]), ratio(rss["warm"], rss["ours"])])
-    table(["skill", "CPU s", "RSS MB", "cold CPU s", "cold RSS MB", "warm CPU s", "warm RSS MB",
-           "cold/ours CPU", "warm/ours CPU", "cold/ours RSS", "warm/ours RSS"], rows)
+    """One table of CPU seconds, one of memory."""
+    launcher = Sample()
+    launcher.run(["true"])
+    least_rss = launcher.median_rss() * 1.1
+    ways = WAYS if with_peer else ()
+    header = ["ours", *ways, *(f"{way}/ours" for way in ways)]
+    for title, digits, least, median in (("CPU s", 2, LEAST_CPU_S, Sample.median_cpu),
+                                         ("peak RSS MB", 0, least_rss, Sample.median_rss)):
+        rows = []
+        for name, samples in results.items():
+            ours = median(samples["ours"])
+            rows.append([name, number(ours, digits), *(number(median(samples[way]), digits) for way in ways),
+                         *(ratio(median(samples[way]), ours, least) for way in ways)])
+        table([title, *header], rows)
+        print()
+    print(f"No ratio is given below {LEAST_CPU_S * 1000:.0f} ms and {least_rss:.0f} MB: the system counts the memory of "
+          "the launcher as the least of any program.")
 
 
 def bench_start(options, peer):
@@ -133,7 +141,7 @@ def bench_start(options, peer):
         mine, other = statistics.mean(ours.cpu) * 1000, theirs.median_cpu()
         row = [" ".join(words), number(mine, 1)]
         if peer is not None:
-            row += [number(other * 1000, 0), ratio(other * 1000, mine)]
+            row += [number(other * 1000, 0), ratio(other * 1000, mine, 0)]
         rows.append(row)
         values[" ".join(words)] = {"ours": ours.values(), "peer": theirs.values()}
     print()
@@ -194,11 +202,10 @@ def parse_arguments():
 
 def run(options, folder):
     if options.capture is None:
-        seed = options.seed_capture or os.path.join(folder, "seed.sqlite")
-        if options.seed_capture is None:
-            captures.make_seed(seed)
+        # In a process of its own: what this one has used counts as the least memory of those it starts.
         options.capture = os.path.join(folder, "capture.sqlite")
-        captures.scale(seed, options.capture, options.target_mb)
+        seed = [options.seed_capture] if options.seed_capture else []
+        subprocess.run([sys.executable, captures.__file__, options.capture, str(options.target_mb), *seed], check=True)
     options.capture = os.path.abspath(options.capture)
     print(f"capture: {captures.describe(options.capture)}; load average {os.getloadavg()[0]:.1f}, "
           f"{os.cpu_count()} cores")

@@ -63,7 +63,9 @@ void BenchUnion(bool sorted) {
     return;
   }
   Numbers pairs;
-  for (const Span& span : spans) pairs.emplace_back(span.begin_ns, span.end_ns);
+  for (const Span& span : spans) {
+    pairs.emplace_back(span.begin_ns, span.end_ns);
+  }
   Report("Union, 5 M spans in random order", "sort of 5 M pairs",
          InTurns(kRounds, [&] { Keep(Union(spans)); }, [&] { Sort(pairs); }));
 }
@@ -89,7 +91,9 @@ Trace LaunchTrace() {
     trace.calls.end_ns.push_back(start + kStepNs / 2);
     trace.calls.thread.push_back(ThreadId{number});
     trace.calls.correlation.push_back(static_cast<int64_t>(i));
-    if (i % kCallsPerKernel != 0) continue;
+    if (i % kCallsPerKernel != 0) {
+      continue;
+    }
     trace.kernels.start_ns.push_back(start + 100 * kStepNs);
     trace.kernels.end_ns.push_back(start + 101 * kStepNs);
     trace.kernels.lane.push_back(LaneId{number});
@@ -121,7 +125,9 @@ void BenchTraceSweeps() {
   Trace trace = LaunchTrace();
   std::mt19937_64 random(2);
   Numbers pairs;
-  for (size_t i = 0; i < kCalls; ++i) pairs.emplace_back(0, static_cast<int64_t>(random()));
+  for (size_t i = 0; i < kCalls; ++i) {
+    pairs.emplace_back(0, static_cast<int64_t>(random()));
+  }
   Report("LinkLaunches, 1 M kernels, 2 M calls", "sort of 2 M pairs",
          InTurns(kRounds, [&] { Keep(LinkLaunches(trace, trace.kernels)); }, [&] { Sort(pairs); }));
 
@@ -130,14 +136,18 @@ void BenchTraceSweeps() {
   for (size_t i = 0; i < calls.size(); ++i) {
     calls[i] = static_cast<uint32_t>(i * kCallsPerKernel);
   }
-  for (size_t i = kCalls; i < kRanges; ++i) pairs.emplace_back(0, static_cast<int64_t>(random()));
+  for (size_t i = kCalls; i < kRanges; ++i) {
+    pairs.emplace_back(0, static_cast<int64_t>(random()));
+  }
   size_t members = 0;
   const Pair cpu = InTurns(
       kRounds,
       [&] {
         const RangePaths paths = EnclosingRanges(trace, calls);
         members = 0;
-        for (size_t i = 0; i < calls.size(); ++i) members += paths.Path(i).size();
+        for (size_t i = 0; i < calls.size(); ++i) {
+          members += paths.Path(i).size();
+        }
       },
       [&] { Sort(pairs); });
   Report("EnclosingRanges, 4 M ranges, 1 M calls", "sort of 4 M pairs", cpu);

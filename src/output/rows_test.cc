@@ -34,7 +34,7 @@ TEST(RowsText, AlignsColumns) {
             "Name  Count\n"
             "----  -----\n"
             "a     1,234\n"
-            "b,\"        5\n"
+            "b,\"       5\n"
             "\nA note.\n");
 }
 
