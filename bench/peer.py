@@ -45,12 +45,12 @@ class Peer:
 
     def _install(self):
         print(f"installing {', '.join(PACKAGES)}", file=sys.stderr)
-        os.makedirs(self.home, exist_ok=True)
         try:
+            os.makedirs(self.home, exist_ok=True)
             subprocess.run([sys.executable, "-m", "venv", os.path.join(self.home, "venv")], check=True)
             subprocess.run([os.path.join(self.bin, "python3"), "-m", "pip", "install", "--quiet",
                             "--disable-pip-version-check", *PACKAGES], check=True)
-        except subprocess.CalledProcessError as error:
+        except (OSError, subprocess.CalledProcessError) as error:
             raise PeerError(f"could not be installed ({error})") from error
 
     def _place_extension(self):

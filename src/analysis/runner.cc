@@ -58,7 +58,9 @@ Rows AbstainForTables(const Trace& trace, const std::vector<TableId>& tables,
 std::optional<Rows> AbstainForMissingColumns(const Skill& skill, const Trace& trace) {
   Object missing;
   std::vector<std::string> words;
-  for (const TableId table : skill.needs) {
+  std::vector<TableId> counted = skill.needs;
+  counted.insert(counted.end(), skill.needs_one_of.begin(), skill.needs_one_of.end());
+  for (const TableId table : counted) {
     const SourceTable* source = trace.schema.Find(table);
     if (source == nullptr) {
       continue;

@@ -85,6 +85,12 @@ Parser::Parser() {
       ->option_text("N");
   run->add_flag("--no-cache", raw.no_cache, "Accepted for compatibility: there is no cache")
       ->group("");
+  run->footer(
+      "Examples:\n"
+      "  nsys-ai skill run top_kernels train.sqlite\n"
+      "  nsys-ai skill run gpu_idle_gaps train.sqlite -p device=1 -p limit=5 --format json\n"
+      "  nsys-ai skill run nvtx_kernel_map train.sqlite --trim 12.5 13.0\n"
+      "\nExit status: 0 ran (found, found nothing, or cannot answer), 1 unreadable, 2 usage.");
   app.footer("A capture comes from `nsys export --type=sqlite REPORT.nsys-rep`.");
   for (CLI::App* command : {&app, skill, list, info, run}) {
     command->allow_extras();
@@ -110,6 +116,16 @@ std::vector<std::string> CommandNames(const CLI::App& command) {
     names.push_back(sub->get_name());
   }
   return names;
+}
+
+// The help text of `command` with the whole command in its usage line.
+std::string HelpOf(const CLI::App& command) {
+  std::string parents;
+  for (const CLI::App* parent = command.get_parent(); parent != nullptr;
+       parent = parent->get_parent()) {
+    parents = parents.empty() ? parent->get_name() : parent->get_name() + " " + parents;
+  }
+  return command.help(parents);
 }
 
 // An error for the first word that `command` could not place, if there is one.
@@ -249,7 +265,7 @@ Result<Request> ToRequest(const Parser& parser) {
   }
   if (command == nullptr) {
     const CLI::App& level = parser.skill->parsed() ? *parser.skill : parser.app;
-    return Request(HelpRequest{.text = level.help(), .exit_status = 2});
+    return Request(HelpRequest{.text = HelpOf(level), .exit_status = 2});
   }
   const bool info_default =
       command == parser.info && parser.info->get_option("--format")->count() == 0;
@@ -278,7 +294,7 @@ Result<Request> ParseCommandLine(const std::vector<std::string>& arguments) {
         asked = level;
       }
     }
-    return Request(HelpRequest{.text = asked->help()});
+    return Request(HelpRequest{.text = HelpOf(*asked)});
   } catch (const CLI::CallForVersion& version) {
     return Request(HelpRequest{.text = std::string(version.what()) + "\n"});
   } catch (const CLI::ParseError& error) {

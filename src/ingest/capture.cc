@@ -50,25 +50,33 @@ bool IsNsightTable(const SourceTable& table) {
 
 std::string TableList(const std::vector<SourceTable>& tables) {
   constexpr size_t kShown = 5;
-  if (tables.empty()) return "it has no tables";
+  if (tables.empty()) {
+    return "it has no tables";
+  }
   std::vector<std::string> names;
   for (size_t i = 0; i < std::min(kShown, tables.size()); ++i) {
     names.push_back(Printable(ToValidUtf8(tables[i].name)));
   }
   std::string list = "its tables are " + Join(names, ", ");
-  if (tables.size() > kShown) list += fmt::format(" and {} more", tables.size() - kShown);
+  if (tables.size() > kShown) {
+    list += fmt::format(" and {} more", tables.size() - kShown);
+  }
   return list;
 }
 
 SourceResult CheckedForNsight(SourceResult opened, const std::string& path) {
-  if (!opened.ok()) return opened;
+  if (!opened.ok()) {
+    return opened;
+  }
   const std::vector<SourceTable>& tables = opened.value()->tables();
   const Schema schema = ProbeSchema(*opened.value());
   const bool known = std::any_of(schema.resolved.begin(), schema.resolved.end(),
                                  [](const auto& name) { return name.has_value(); }) ||
                      std::any_of(tables.begin(), tables.end(), IsNsightTable) ||
                      !schema.unknown_gpu_tables.empty();
-  if (known) return opened;
+  if (known) {
+    return opened;
+  }
   return Error{.code = ErrorCode::kSchema,
                .message = fmt::format("{} is no Nsight Systems export: {}", ShownPath(path),
                                       TableList(tables)),
@@ -81,13 +89,17 @@ SourceResult OpenFolder(const std::string& path) {
                  .message = fmt::format("no permission to read the folder {}", ShownPath(path)),
                  .hint = "ask its owner for read permission, or copy it"};
   }
-  if (!ListParquetFiles(path).empty()) return CheckedForNsight(OpenParquetFolder(path), path);
+  if (!ListParquetFiles(path).empty()) {
+    return CheckedForNsight(OpenParquetFolder(path), path);
+  }
   std::vector<std::string> others;
   std::error_code error;
   for (fs::directory_iterator entry(path, error); !error && entry != fs::directory_iterator();
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (HasSuffix(name, ".sqlite") || HasSuffix(name, ".nsys-rep")) others.push_back(name);
+    if (HasSuffix(name, ".sqlite") || HasSuffix(name, ".nsys-rep")) {
+      others.push_back(name);
+    }
   }
   std::sort(others.begin(), others.end());
   return Error{.code = ErrorCode::kProfile,
@@ -107,19 +119,25 @@ SourceResult OpenReport(const std::string& path, const FileFacts& facts_of_repor
   const SiblingExports siblings = FindSiblingExports(path);
   for (const std::string& sibling : siblings.fresh) {
     const Result<FileFacts> facts = InspectFile(sibling);
-    if (!facts.ok()) continue;
+    if (!facts.ok()) {
+      continue;
+    }
     SourceResult opened = facts.value().kind == FileKind::kDirectory
                               ? OpenFolder(sibling)
                               : CheckedForNsight(OpenSqlite(sibling), sibling);
     // A sibling that cannot be read is no obstacle as long as something else can.
-    if (opened.ok()) return opened;
+    if (opened.ok()) {
+      return opened;
+    }
   }
   if (siblings.fresh.empty() && facts_of_report.never_report) {
     return NotACapture(path, facts_of_report);
   }
   NSYS_ASSIGN(const std::string nsys, FindNsys());
   if (nsys.empty()) {
-    if (siblings.fresh.empty()) return NsysMissing(path, siblings);
+    if (siblings.fresh.empty()) {
+      return NsysMissing(path, siblings);
+    }
     const std::string& sibling = siblings.fresh.front();
     const bool folder = fs::is_directory(sibling);
     return folder ? OpenFolder(sibling) : CheckedForNsight(OpenSqlite(sibling), sibling);
@@ -162,7 +180,9 @@ Result<std::unique_ptr<TableSource>> OpenCapture(const std::string& path) {
             "turn it into a report with QdstrmImporter or the Nsight Systems "
             "application, then give the .nsys-rep"};
   }
-  if (HasReportName(path)) return OpenReport(path, facts);
+  if (HasReportName(path)) {
+    return OpenReport(path, facts);
+  }
   if (facts.kind == FileKind::kReport) {
     return Error{
         .code = ErrorCode::kProfile,

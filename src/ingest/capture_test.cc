@@ -26,7 +26,9 @@ class ScopedVariable {
  public:
   ScopedVariable(const char* name, const std::string& value) : name_(name) {
     const char* old = getenv(name);
-    if (old != nullptr) old_ = old;
+    if (old != nullptr) {
+      old_ = old;
+    }
     setenv(name, value.c_str(), 1);
   }
   ~ScopedVariable() {
@@ -49,7 +51,9 @@ void SetTime(const std::string& path, time_t seconds) {
 
 Error OpenError(const std::string& path) {
   const auto opened = OpenCapture(path);
-  if (opened.ok()) return {.code = ErrorCode::kUsage, .message = "opened"};
+  if (opened.ok()) {
+    return {.code = ErrorCode::kUsage, .message = "opened"};
+  }
   EXPECT_EQ(opened.error().message.find('\n'), std::string::npos);
   return opened.error();
 }

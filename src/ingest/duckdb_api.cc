@@ -26,7 +26,9 @@ Result<const DuckdbApi*> Load() {
   const std::string where = by_name ? "from NSYS_AI_DUCKDB=" + Printable(ToValidUtf8(named))
                                     : std::string("from beside the program");
   void* library = dlopen(by_name ? named : "libduckdb.so", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return Missing(where, dlerror());
+  if (library == nullptr) {
+    return Missing(where, dlerror());
+  }
   static DuckdbApi api;
 #define NSYS_RESOLVE(name)                                                          \
   api.name = reinterpret_cast<decltype(api.name)>(dlsym(library, "duckdb_" #name)); \

@@ -30,32 +30,48 @@ Result<std::unique_ptr<DuckdbDatabase>> DuckdbDatabase::Open(int threads) {
   }};
   duckdb_config config = nullptr;
   api->create_config(&config);
-  for (const auto& [name, value] : kSettings) api->set_config(config, name, value);
-  if (threads > 0) api->set_config(config, "threads", std::to_string(threads).c_str());
+  for (const auto& [name, value] : kSettings) {
+    api->set_config(config, name, value);
+  }
+  if (threads > 0) {
+    api->set_config(config, "threads", std::to_string(threads).c_str());
+  }
   char* message = nullptr;
   const duckdb_state state = api->open_ext(nullptr, &database->database_, config, &message);
   api->destroy_config(&config);
   std::string reason = state == DuckDBSuccess ? "" : Printable(ToValidUtf8(Words(message)));
-  if (message != nullptr) api->free(message);
-  if (state == DuckDBSuccess) return database;
+  if (message != nullptr) {
+    api->free(message);
+  }
+  if (state == DuckDBSuccess) {
+    return database;
+  }
   return Error{.code = ErrorCode::kProfile,
                .message = fmt::format("the Parquet reader could not start: {}", reason)};
 }
 
 DuckdbDatabase::~DuckdbDatabase() {
-  if (database_ != nullptr) api_.close(&database_);
+  if (database_ != nullptr) {
+    api_.close(&database_);
+  }
 }
 
 DuckdbConnection::DuckdbConnection(const DuckdbDatabase& database) : api_(database.api()) {
-  if (api_.connect(database.handle(), &connection_) != DuckDBSuccess) connection_ = nullptr;
+  if (api_.connect(database.handle(), &connection_) != DuckDBSuccess) {
+    connection_ = nullptr;
+  }
 }
 
 DuckdbConnection::~DuckdbConnection() {
-  if (connection_ != nullptr) api_.disconnect(&connection_);
+  if (connection_ != nullptr) {
+    api_.disconnect(&connection_);
+  }
 }
 
 std::string DuckdbConnection::Stream(const std::string& sql, const ChunkSink& sink) {
-  if (connection_ == nullptr) return "no connection";
+  if (connection_ == nullptr) {
+    return "no connection";
+  }
   duckdb_prepared_statement statement = nullptr;
   std::string problem;
   if (api_.prepare(connection_, sql.c_str(), &statement) != DuckDBSuccess) {

@@ -18,7 +18,9 @@ EventReader::EventReader(LoadContext& context, TableId table)
       end_(Integer("end")) {}
 
 SourceColumnIndex EventReader::Want(std::string_view name, CellType type) {
-  if (table_ == nullptr || table_->Find(name) == nullptr) return SourceColumnIndex::kAbsent;
+  if (table_ == nullptr || table_->Find(name) == nullptr) {
+    return SourceColumnIndex::kAbsent;
+  }
   wanted_.push_back({.name = std::string(name), .type = type});
   return static_cast<SourceColumnIndex>(wanted_.size() - 1);
 }
@@ -34,7 +36,9 @@ bool EventReader::AddTimes(const Cells& cells, OpenEnd open_end, Events& events)
     ++without_start_;
     return false;
   }
-  if (!end && open_end == OpenEnd::kKeep) end = start;
+  if (!end && open_end == OpenEnd::kKeep) {
+    end = start;
+  }
   if (!end) {
     ++without_end_;
     return false;
@@ -58,21 +62,29 @@ void EventReader::Progress(size_t rows) {
   constexpr int64_t kStep = 65536;
   const int64_t before = context_.rows_read.fetch_add(static_cast<int64_t>(rows));
   const int64_t now = before + static_cast<int64_t>(rows);
-  if (context_.progress && before / kStep != now / kStep) context_.progress(now);
+  if (context_.progress && before / kStep != now / kStep) {
+    context_.progress(now);
+  }
 }
 
 std::vector<std::string> EventReader::Warnings() const {
   std::vector<std::string> warnings;
-  if (table_ == nullptr) return warnings;
+  if (table_ == nullptr) {
+    return warnings;
+  }
   const std::string name = Printable(ToValidUtf8(table_->name));
   const auto missing = [&](SourceColumnIndex column, std::string_view which) {
-    if (column != SourceColumnIndex::kAbsent) return;
+    if (column != SourceColumnIndex::kAbsent) {
+      return;
+    }
     warnings.push_back(fmt::format("{}: no column {}; its rows could not be read", name, which));
   };
   missing(start_, "start");
   missing(end_, "end");
   const auto add = [&](int64_t rows, std::string_view one, std::string_view many) {
-    if (rows == 0) return;
+    if (rows == 0) {
+      return;
+    }
     warnings.push_back(fmt::format("{}: {} {}; left out", name, rows, rows == 1 ? one : many));
   };
   add(without_start_, "row has no start", "rows have no start");
@@ -88,8 +100,12 @@ std::vector<uint32_t> TimeOrder(const Events& events) {
   };
   const auto rows = static_cast<uint32_t>(events.size());
   bool sorted = true;
-  for (uint32_t row = 1; row < rows && sorted; ++row) sorted = key(row - 1) < key(row);
-  if (sorted) return {};
+  for (uint32_t row = 1; row < rows && sorted; ++row) {
+    sorted = key(row - 1) < key(row);
+  }
+  if (sorted) {
+    return {};
+  }
   std::vector<uint32_t> order(rows);
   std::iota(order.begin(), order.end(), 0U);
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });

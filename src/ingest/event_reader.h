@@ -39,16 +39,24 @@ class Cells {
   Cells(const Batch& batch, size_t row) : batch_(batch), row_(row) {}
 
   std::optional<int64_t> Integer(SourceColumnIndex column) const {
-    if (column == SourceColumnIndex::kAbsent) return std::nullopt;
+    if (column == SourceColumnIndex::kAbsent) {
+      return std::nullopt;
+    }
     const ColumnBatch& cells = batch_.columns[static_cast<size_t>(column)];
-    if (cells.valid[row_] == 0) return std::nullopt;
+    if (cells.valid[row_] == 0) {
+      return std::nullopt;
+    }
     return cells.integers[row_];
   }
 
   std::optional<std::string_view> Text(SourceColumnIndex column) const {
-    if (column == SourceColumnIndex::kAbsent) return std::nullopt;
+    if (column == SourceColumnIndex::kAbsent) {
+      return std::nullopt;
+    }
     const ColumnBatch& cells = batch_.columns[static_cast<size_t>(column)];
-    if (cells.valid[row_] == 0) return std::nullopt;
+    if (cells.valid[row_] == 0) {
+      return std::nullopt;
+    }
     return cells.texts[row_];
   }
 
@@ -70,11 +78,15 @@ class EventReader {
   // Appends the times of each good row to `events` and calls `row(cells)` for it.
   template <typename Row>
   Status Read(OpenEnd open_end, Events& events, const Row& row) {
-    if (!HasTimes()) return {};
+    if (!HasTimes()) {
+      return {};
+    }
     return context_.source.Read(table_->name, wanted_, [&](const Batch& batch) {
       for (size_t i = 0; i < batch.rows; ++i) {
         const Cells cells(batch, i);
-        if (AddTimes(cells, open_end, events)) row(cells);
+        if (AddTimes(cells, open_end, events)) {
+          row(cells);
+        }
       }
       Progress(batch.rows);
     });
@@ -106,10 +118,14 @@ std::vector<uint32_t> TimeOrder(const Events& events);
 // Puts `column` into `order`. An empty order or column stays as it is.
 template <typename T>
 void Reorder(std::vector<T>& column, const std::vector<uint32_t>& order) {
-  if (order.empty() || column.empty()) return;
+  if (order.empty() || column.empty()) {
+    return;
+  }
   std::vector<T> sorted;
   sorted.reserve(column.size());
-  for (const uint32_t row : order) sorted.push_back(column[row]);
+  for (const uint32_t row : order) {
+    sorted.push_back(column[row]);
+  }
   column = std::move(sorted);
 }
 

@@ -50,7 +50,9 @@ constexpr std::array kMagics = {
 };
 
 std::string_view WithoutLeadingBlanks(std::string_view head) {
-  if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
+  if (head.starts_with("\xEF\xBB\xBF")) {
+    head.remove_prefix(3);
+  }
   const size_t at = head.find_first_not_of(" \t\r\n");
   return at == std::string_view::npos ? std::string_view() : head.substr(at);
 }
@@ -60,10 +62,14 @@ bool LooksLikeText(std::string_view head) {
     return static_cast<unsigned char>(c) < 32 && c != '\n' && c != '\r' && c != '\t' && c != '\f' &&
            c != '\x1B';
   });
-  if (control) return false;
+  if (control) {
+    return false;
+  }
   // The head may end within a character.
   for (size_t cut = 0; cut < 4 && cut <= head.size(); ++cut) {
-    if (IsValidUtf8(head.substr(0, head.size() - cut))) return true;
+    if (IsValidUtf8(head.substr(0, head.size() - cut))) {
+      return true;
+    }
   }
   return false;
 }
@@ -103,37 +109,54 @@ Error NotFound(const std::string& path) {
 }
 
 Error CannotOpen(const std::string& path, int error) {
-  if (error == ENOENT || error == ENOTDIR) return NotFound(path);
+  if (error == ENOENT || error == ENOTDIR) {
+    return NotFound(path);
+  }
   const bool permission = error == EACCES || error == EPERM;
   return {.code = ErrorCode::kProfile,
           .message = permission
                          ? fmt::format("no permission to read {}", ShownPath(path))
                          : fmt::format("cannot open {}: {}", ShownPath(path), std::strerror(error)),
-          .hint = permission ? "ask its owner for read permission, or copy it" : ""};
+          .hint = permission ? "ask its owner for read permission, or copy it"
+                             : "check the path and the disk it is on"};
 }
 
 std::string_view SpecialFileName(mode_t mode) {
-  if (S_ISFIFO(mode)) return "a pipe";
-  if (S_ISSOCK(mode)) return "a socket";
-  if (S_ISCHR(mode)) return "a device";
-  if (S_ISBLK(mode)) return "a block device";
+  if (S_ISFIFO(mode)) {
+    return "a pipe";
+  }
+  if (S_ISSOCK(mode)) {
+    return "a socket";
+  }
+  if (S_ISCHR(mode)) {
+    return "a device";
+  }
+  if (S_ISBLK(mode)) {
+    return "a block device";
+  }
   return "no regular file";
 }
 
 Result<std::string> ReadHead(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return CannotOpen(path, errno);
+  if (fd < 0) {
+    return CannotOpen(path, errno);
+  }
   std::string head(kHeadBytes, '\0');
   size_t filled = 0;
   while (filled < head.size()) {
     const ssize_t got = read(fd, head.data() + filled, head.size() - filled);
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
     if (got < 0) {
       const int error = errno;
       close(fd);
       return CannotOpen(path, error);
     }
-    if (got == 0) break;
+    if (got == 0) {
+      break;
+    }
     filled += static_cast<size_t>(got);
   }
   close(fd);
@@ -157,8 +180,12 @@ FileFacts JudgeContent(std::string_view head, int64_t size) {
             .size = size,
             .never_report = true};
   }
-  if (head.starts_with("SQLite format 3\0"sv)) return {.kind = FileKind::kSqlite, .size = size};
-  if (head.starts_with("PAR1")) return {.kind = FileKind::kParquetFile, .size = size};
+  if (head.starts_with("SQLite format 3\0"sv)) {
+    return {.kind = FileKind::kSqlite, .size = size};
+  }
+  if (head.starts_with("PAR1")) {
+    return {.kind = FileKind::kParquetFile, .size = size};
+  }
   if (head.find_first_not_of('\0') == std::string_view::npos) {
     return {.what = "a file of zero bytes only",
             .hint = "the copy did not finish or the disk was full; copy or export it again",
@@ -187,10 +214,16 @@ FileFacts JudgeContent(std::string_view head, int64_t size) {
 }
 
 Result<FileFacts> InspectFile(const std::string& path) {
-  if (path.empty()) return NotFound(path);
+  if (path.empty()) {
+    return NotFound(path);
+  }
   struct stat info{};
-  if (stat(path.c_str(), &info) != 0) return CannotOpen(path, errno);
-  if (S_ISDIR(info.st_mode)) return FileFacts{.kind = FileKind::kDirectory};
+  if (stat(path.c_str(), &info) != 0) {
+    return CannotOpen(path, errno);
+  }
+  if (S_ISDIR(info.st_mode)) {
+    return FileFacts{.kind = FileKind::kDirectory};
+  }
   if (!S_ISREG(info.st_mode)) {
     return Error{.code = ErrorCode::kProfile,
                  .message = fmt::format("{} is {}, not a file", ShownPath(path),

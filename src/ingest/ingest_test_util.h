@@ -84,7 +84,9 @@ inline Reads ReadEverything() {
   const ColumnSet all = {Column::kTime,   Column::kLane,  Column::kCorrelation, Column::kName,
                          Column::kThread, Column::kBytes, Column::kKind};
   Reads reads;
-  for (size_t i = 0; i < kTableCount; ++i) reads.Add(static_cast<TableId>(i), all);
+  for (size_t i = 0; i < kTableCount; ++i) {
+    reads.Add(static_cast<TableId>(i), all);
+  }
   return reads;
 }
 
@@ -132,7 +134,9 @@ inline std::string Dump(const Trace& trace) {
   const auto number = [](std::optional<int64_t> value) {
     return value ? std::to_string(*value) : std::string("-");
   };
-  for (const Process& process : trace.processes) out += fmt::format("P {}\n", process.global_pid);
+  for (const Process& process : trace.processes) {
+    out += fmt::format("P {}\n", process.global_pid);
+  }
   for (const Thread& thread : trace.threads) {
     out += fmt::format("T {} {}\n", thread.global_tid, Index(thread.process));
   }
@@ -172,8 +176,12 @@ inline std::string Dump(const Trace& trace) {
                        Index(trace.nvtx.lane[row]), trace.nvtx.event_type[row],
                        trace.Text(trace.nvtx.text[row]));
   }
-  for (const int64_t device : trace.device_inventory) out += fmt::format("D {}\n", device);
-  for (const std::string& warning : trace.warnings) out += "W " + warning + "\n";
+  for (const int64_t device : trace.device_inventory) {
+    out += fmt::format("D {}\n", device);
+  }
+  for (const std::string& warning : trace.warnings) {
+    out += "W " + warning + "\n";
+  }
   return out;
 }
 

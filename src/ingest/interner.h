@@ -15,9 +15,13 @@ template <typename Key>
 class Interner {
  public:
   uint32_t Number(const Key& key) {
-    if (!keys_.empty() && keys_[last_] == key) return last_;
+    if (!keys_.empty() && keys_[last_] == key) {
+      return last_;
+    }
     const auto [at, added] = numbers_.try_emplace(key, static_cast<uint32_t>(keys_.size()));
-    if (added) keys_.push_back(key);
+    if (added) {
+      keys_.push_back(key);
+    }
     last_ = at->second;
     return last_;
   }
@@ -34,7 +38,9 @@ class Interner {
 template <typename Key>
 std::vector<Key> SortedUnion(const std::vector<const std::vector<Key>*>& lists) {
   std::vector<Key> all;
-  for (const std::vector<Key>* list : lists) all.insert(all.end(), list->begin(), list->end());
+  for (const std::vector<Key>* list : lists) {
+    all.insert(all.end(), list->begin(), list->end());
+  }
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;

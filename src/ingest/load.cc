@@ -26,22 +26,30 @@ Status RunAll(const std::vector<Job>& jobs, int threads) {
   std::vector<Status> results(jobs.size());
   std::atomic<size_t> next = 0;
   const auto work = [&] {
-    for (size_t i = next++; i < jobs.size(); i = next++) results[i] = jobs[i].run();
+    for (size_t i = next++; i < jobs.size(); i = next++) {
+      results[i] = jobs[i].run();
+    }
   };
   {
     const size_t helpers = std::min(static_cast<size_t>(std::max(threads, 1)), jobs.size());
     std::vector<std::jthread> pool;
-    for (size_t i = 1; i < helpers; ++i) pool.emplace_back(work);
+    for (size_t i = 1; i < helpers; ++i) {
+      pool.emplace_back(work);
+    }
     work();
   }
-  for (Status& result : results) NSYS_TRY(std::move(result));
+  for (Status& result : results) {
+    NSYS_TRY(std::move(result));
+  }
   return {};
 }
 
 template <typename Id>
 void Renumber(std::vector<Id>& column, const std::vector<uint32_t>& places) {
   for (Id& id : column) {
-    if (id != Id::kNone) id = Id{places[Index(id)]};
+    if (id != Id::kNone) {
+      id = Id{places[Index(id)]};
+    }
   }
 }
 
@@ -70,7 +78,9 @@ class Loader {
 
 bool Loader::Wants(Column column) const {
   for (size_t i = 0; i < kTableCount; ++i) {
-    if (reads_.Of(static_cast<TableId>(i)).Has(column)) return true;
+    if (reads_.Of(static_cast<TableId>(i)).Has(column)) {
+      return true;
+    }
   }
   return false;
 }
@@ -87,7 +97,9 @@ std::vector<Job> Loader::Jobs(LoadContext& context) {
   std::vector<Job> jobs;
   const auto add = [&](TableId table, auto load, auto& columns) {
     const ColumnSet wanted = reads_.Of(table);
-    if (wanted.empty() || !trace_.schema.Has(table)) return;
+    if (wanted.empty() || !trace_.schema.Has(table)) {
+      return;
+    }
     jobs.push_back({table, [this, &context, &columns, table, load, wanted] {
                       return load(context, wanted, columns, Findings(table));
                     }});
@@ -109,7 +121,9 @@ std::vector<Job> Loader::Jobs(LoadContext& context) {
 
 void Loader::NumberLanes() {
   std::vector<const std::vector<Lane>*> lists;
-  for (const TableFindings& findings : findings_) lists.push_back(&findings.lanes.keys());
+  for (const TableFindings& findings : findings_) {
+    lists.push_back(&findings.lanes.keys());
+  }
   trace_.lanes = SortedUnion(lists);
   const auto renumber = [&](TableId table, GpuEvents& events) {
     Renumber(events.lane, PlacesIn(trace_.lanes, Findings(table).lanes.keys()));
@@ -126,7 +140,9 @@ void Loader::NumberThreads() {
   const std::vector<RawNvtxLane>& raw_lanes = Findings(TableId::kNvtx).nvtx_lanes.keys();
   std::vector<int64_t> annotators;
   for (const RawNvtxLane& lane : raw_lanes) {
-    if (lane.global_tid) annotators.push_back(*lane.global_tid);
+    if (lane.global_tid) {
+      annotators.push_back(*lane.global_tid);
+    }
   }
   const std::vector<int64_t> words = SortedUnion<int64_t>({&callers, &annotators});
   for (const int64_t word : words) {
@@ -148,9 +164,13 @@ void Loader::NumberThreads() {
 void Loader::NumberProcesses() {
   std::vector<int64_t> words;
   for (const Lane& lane : trace_.lanes) {
-    if (lane.global_pid) words.push_back(*lane.global_pid);
+    if (lane.global_pid) {
+      words.push_back(*lane.global_pid);
+    }
   }
-  for (const Thread& thread : trace_.threads) words.push_back(thread.global_tid & ~kThreadBits);
+  for (const Thread& thread : trace_.threads) {
+    words.push_back(thread.global_tid & ~kThreadBits);
+  }
   for (const int64_t word : SortedUnion<int64_t>({&words})) {
     trace_.processes.push_back({.global_pid = word});
   }

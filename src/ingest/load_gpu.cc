@@ -33,7 +33,9 @@ class GpuColumns {
       stream_ = reader.Integer("streamId");
       global_pid_ = reader.Integer("globalPid");
     }
-    if (correlated_) correlation_ = reader.Integer("correlationId");
+    if (correlated_) {
+      correlation_ = reader.Integer("correlationId");
+    }
   }
 
   void Add(const Cells& cells) {
@@ -43,11 +45,14 @@ class GpuColumns {
                 .global_pid = cells.Integer(global_pid_),
                 .context = cells.Integer(context_),
                 .green_context = cells.Integer(green_context_)};
-      if (lane.green_context == 0) lane.green_context.reset();
+      if (lane.green_context == 0) {
+        lane.green_context.reset();
+      }
       to_.lane.push_back(LaneId{findings_.lanes.Number(lane)});
     }
-    if (correlated_)
+    if (correlated_) {
       to_.correlation.push_back(cells.Integer(correlation_).value_or(kNoCorrelation));
+    }
   }
 
  private:
@@ -79,7 +84,9 @@ class SubstituteNames {
 
   StringId Of(std::optional<int64_t> number) {
     const auto known = names_.find(number);
-    if (known != names_.end()) return known->second;
+    if (known != names_.end()) {
+      return known->second;
+    }
     const std::string text = number ? fmt::format("kernel_{}", *number) : "kernel_unknown";
     const std::scoped_lock lock(context_.pool_mutex);
     return names_.emplace(number, context_.pool.Intern(text)).first->second;
@@ -113,12 +120,16 @@ Status LoadKernels(LoadContext& context, ColumnSet wanted, KernelTable& to,
       named ? reader.Integer("demangledName") : SourceColumnIndex::kAbsent;
   NSYS_TRY(reader.Read(OpenEnd::kDrop, to, [&](const Cells& cells) {
     common.Add(cells);
-    if (!named) return;
+    if (!named) {
+      return;
+    }
     const std::optional<int64_t> number = cells.Integer(short_column);
     const StringId short_name = context.strings.Find(number);
     const StringId demangled = context.strings.Find(cells.Integer(demangled_column));
     StringId name = demangled != StringId::kNone ? demangled : short_name;
-    if (name == StringId::kNone) name = substitutes.Of(number);
+    if (name == StringId::kNone) {
+      name = substitutes.Of(number);
+    }
     to.name.push_back(name);
     to.short_name.push_back(short_name);
     to.demangled_name.push_back(demangled);
@@ -140,8 +151,12 @@ Status LoadCopies(LoadContext& context, ColumnSet wanted, CopyTable& to, TableFi
   const auto kind = kinds ? reader.Integer("copyKind") : SourceColumnIndex::kAbsent;
   NSYS_TRY(reader.Read(OpenEnd::kDrop, to, [&](const Cells& cells) {
     common.Add(cells);
-    if (sized) to.bytes.push_back(cells.Integer(bytes).value_or(0));
-    if (kinds) to.kind.push_back(KindOf(cells.Integer(kind)));
+    if (sized) {
+      to.bytes.push_back(cells.Integer(bytes).value_or(0));
+    }
+    if (kinds) {
+      to.kind.push_back(KindOf(cells.Integer(kind)));
+    }
   }));
   const std::vector<uint32_t> order = SortGpuEvents(to);
   Reorder(to.bytes, order);
@@ -166,7 +181,9 @@ Status LoadSyncs(LoadContext& context, ColumnSet wanted, SyncTable& to, TableFin
   const auto older_type = kinds ? reader.Integer("deprecatedSyncType") : SourceColumnIndex::kAbsent;
   NSYS_TRY(reader.Read(OpenEnd::kDrop, to, [&](const Cells& cells) {
     common.Add(cells);
-    if (!kinds) return;
+    if (!kinds) {
+      return;
+    }
     const std::optional<int64_t> cell = cells.Integer(type);
     to.type.push_back(KindOf(cell ? cell : cells.Integer(older_type)));
   }));
@@ -177,13 +194,19 @@ Status LoadSyncs(LoadContext& context, ColumnSet wanted, SyncTable& to, TableFin
 
 Status LoadDeviceInventory(LoadContext& context, std::vector<int64_t>& ordinals) {
   const SourceTable* table = context.schema.Find(TableId::kCudaDevice);
-  if (table == nullptr) return {};
+  if (table == nullptr) {
+    return {};
+  }
   const char* column = table->Find("cudaId") != nullptr ? "cudaId" : "gpuId";
-  if (table->Find(column) == nullptr) return {};
+  if (table->Find(column) == nullptr) {
+    return {};
+  }
   const WantedColumn wanted[] = {{.name = column, .type = CellType::kInteger}};
   NSYS_TRY(context.source.Read(table->name, wanted, [&](const Batch& batch) {
     for (size_t row = 0; row < batch.rows; ++row) {
-      if (batch.columns[0].valid[row] != 0) ordinals.push_back(batch.columns[0].integers[row]);
+      if (batch.columns[0].valid[row] != 0) {
+        ordinals.push_back(batch.columns[0].integers[row]);
+      }
     }
   }));
   std::sort(ordinals.begin(), ordinals.end());

@@ -3,12 +3,10 @@
 #include <limits>
 
 #include "ingest/table_loaders.h"
+#include "trace/nvtx_stacks.h"
 
 namespace nsys {
 namespace {
-
-// What an NVTX row is when the capture has no eventType: a push-pop range.
-constexpr int64_t kNvtxPushPop = 59;
 
 int32_t EventType(std::optional<int64_t> cell) {
   const int64_t type = cell.value_or(0);
@@ -19,7 +17,9 @@ int32_t EventType(std::optional<int64_t> cell) {
 // The text of an NVTX row: written in the row, else referred to by number.
 StringId NvtxText(LoadContext& context, std::optional<std::string_view> text,
                   std::optional<int64_t> text_id) {
-  if (!text) return context.strings.Find(text_id);
+  if (!text) {
+    return context.strings.Find(text_id);
+  }
   const std::scoped_lock lock(context.pool_mutex);
   return InternValid(context.pool, *text);
 }
@@ -40,8 +40,12 @@ Status LoadCalls(LoadContext& context, ColumnSet wanted, CallTable& to, TableFin
       const std::optional<int64_t> word = cells.Integer(thread);
       to.thread.push_back(word ? ThreadId{findings.threads.Number(*word)} : ThreadId::kNone);
     }
-    if (correlated) to.correlation.push_back(cells.Integer(correlation).value_or(kNoCorrelation));
-    if (named) to.name.push_back(context.strings.Find(cells.Integer(name)));
+    if (correlated) {
+      to.correlation.push_back(cells.Integer(correlation).value_or(kNoCorrelation));
+    }
+    if (named) {
+      to.name.push_back(context.strings.Find(cells.Integer(name)));
+    }
   }));
   const std::vector<uint32_t> order = TimeOrder(to);
   Reorder(to.start_ns, order);
@@ -70,10 +74,13 @@ Status LoadNvtx(LoadContext& context, ColumnSet wanted, NvtxTable& to, TableFind
                              .domain = cells.Integer(domain).value_or(0)};
       to.lane.push_back(NvtxLaneId{findings.nvtx_lanes.Number(lane)});
     }
-    if (named) to.text.push_back(NvtxText(context, cells.Text(text), cells.Integer(text_id)));
+    if (named) {
+      to.text.push_back(NvtxText(context, cells.Text(text), cells.Integer(text_id)));
+    }
     if (kinds) {
       to.event_type.push_back(
-          EventType(kind == absent ? std::optional<int64_t>(kNvtxPushPop) : cells.Integer(kind)));
+          // Without the column, rows are taken for push-pop ranges.
+          kind == absent ? kNvtxPushPop : EventType(cells.Integer(kind)));
     }
   }));
   const std::vector<uint32_t> order = TimeOrder(to);

@@ -68,7 +68,9 @@ TEST(LoadTrace, Sample) {
 
 TEST(LoadTrace, ThreadsDoNotChangeTheResult) {
   const std::string one = Dump(LoadSql(SampleSql()));
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(Dump(LoadSql(SampleSql(), ReadEverything(), 8)), one);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(Dump(LoadSql(SampleSql(), ReadEverything(), 8)), one);
+  }
 }
 
 TEST(LoadTrace, ReadsOnlyWhatIsWanted) {

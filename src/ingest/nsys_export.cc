@@ -38,9 +38,13 @@ struct Slot {
 std::array<Slot, kSlots> slots;
 
 int TakeSlot(const std::string& folder) {
-  if (folder.size() >= kSlotBytes) return -1;
+  if (folder.size() >= kSlotBytes) {
+    return -1;
+  }
   for (size_t i = 0; i < kSlots; ++i) {
-    if (slots[i].taken.exchange(true)) continue;
+    if (slots[i].taken.exchange(true)) {
+      continue;
+    }
     std::memcpy(slots[i].folder, folder.c_str(), folder.size() + 1);
     slots[i].filled.store(true);
     return static_cast<int>(i);
@@ -49,7 +53,9 @@ int TakeSlot(const std::string& folder) {
 }
 
 void FreeSlot(int slot) {
-  if (slot < 0) return;
+  if (slot < 0) {
+    return;
+  }
   slots[static_cast<size_t>(slot)].filled.store(false);
   slots[static_cast<size_t>(slot)].taken.store(false);
 }
@@ -57,14 +63,18 @@ void FreeSlot(int slot) {
 // Nanoseconds since the epoch of the last change; nothing when `path` does not exist.
 std::optional<int64_t> ModifiedNs(const std::string& path) {
   struct stat info{};
-  if (stat(path.c_str(), &info) != 0) return std::nullopt;
+  if (stat(path.c_str(), &info) != 0) {
+    return std::nullopt;
+  }
   return info.st_mtim.tv_sec * int64_t{1'000'000'000} + info.st_mtim.tv_nsec;
 }
 
 // A folder is as new as the newest table in it.
 std::optional<int64_t> ExportTimeNs(const std::string& path) {
   std::error_code error;
-  if (!fs::is_directory(path, error)) return ModifiedNs(path);
+  if (!fs::is_directory(path, error)) {
+    return ModifiedNs(path);
+  }
   std::optional<int64_t> newest;
   for (const std::string& name : ListParquetFiles(path)) {
     newest = std::max(newest, ModifiedNs(fmt::format("{}/{}", path, name)));
@@ -118,7 +128,9 @@ std::string ShellWord(std::string_view text) {
   const bool plain = text.find_first_not_of(
                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                          "0123456789/._-+=:@,") == std::string_view::npos;
-  if (plain && !text.empty()) return std::string(text);
+  if (plain && !text.empty()) {
+    return std::string(text);
+  }
   std::string word = "'";
   for (const char c : text) {
     if (c == '\'') {
@@ -140,7 +152,9 @@ SiblingExports FindSiblingExports(const std::string& report) {
   for (const char* suffix : {".sqlite", ".parquetdir", "_pqtdir"}) {
     const std::string path = stem + suffix;
     const std::optional<int64_t> time_ns = ExportTimeNs(path);
-    if (!time_ns || path == report) continue;
+    if (!time_ns || path == report) {
+      continue;
+    }
     if (report_ns && *time_ns < *report_ns) {
       siblings.stale.push_back(path);
     } else {
@@ -149,7 +163,9 @@ SiblingExports FindSiblingExports(const std::string& report) {
   }
   std::stable_sort(fresh.begin(), fresh.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
-  for (auto& [time_ns, path] : fresh) siblings.fresh.push_back(std::move(path));
+  for (auto& [time_ns, path] : fresh) {
+    siblings.fresh.push_back(std::move(path));
+  }
   return siblings;
 }
 
@@ -173,13 +189,17 @@ Result<std::unique_ptr<TemporaryExport>> TemporaryExport::Make(const std::string
       RunLogged({nsys, "export", "--type=" + type, "--include-blobs=true", "--force-overwrite=true",
                  "--quiet=true", "--output=" + made->path_, input},
                 log);
-  if (status == 127) return ExportFailed(report, nsys, "it did not start");
+  if (status == 127) {
+    return ExportFailed(report, nsys, "it did not start");
+  }
   if (status != 0) {
     const std::string line = LastLine(log);
     return ExportFailed(report, nsys, line.empty() ? fmt::format("exit status {}", status) : line);
   }
   std::error_code error;
-  if (!fs::exists(made->path_, error)) return ExportFailed(report, nsys, "it wrote nothing");
+  if (!fs::exists(made->path_, error)) {
+    return ExportFailed(report, nsys, "it wrote nothing");
+  }
   return made;
 }
 
@@ -208,13 +228,17 @@ Error NsysMissing(const std::string& report, const SiblingExports& siblings) {
 void RemoveTemporaryExports() noexcept {
   KillRunningChild();
   for (const Slot& slot : slots) {
-    if (!slot.filled.load()) continue;
+    if (!slot.filled.load()) {
+      continue;
+    }
     const pid_t child = fork();
     if (child == 0) {
       execl("/bin/rm", "rm", "-rf", "--", slot.folder, static_cast<char*>(nullptr));
       _exit(127);
     }
-    if (child > 0) waitpid(child, nullptr, 0);
+    if (child > 0) {
+      waitpid(child, nullptr, 0);
+    }
   }
 }
 

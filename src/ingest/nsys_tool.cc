@@ -53,10 +53,14 @@ std::string NewestBelow(const std::string& folder) {
   fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied,
                                          error);
   for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-    if (entry.depth() >= kMaxDepth) entry.disable_recursion_pending();
+    if (entry.depth() >= kMaxDepth) {
+      entry.disable_recursion_pending();
+    }
     const std::string path = entry->path().string();
     const bool fits = path.find(kTargetFolder) != std::string::npos;
-    if (fits && entry->path().filename() == "nsys" && IsProgram(path)) found.push_back(path);
+    if (fits && entry->path().filename() == "nsys" && IsProgram(path)) {
+      found.push_back(path);
+    }
   }
   return Newest(found);
 }
@@ -66,9 +70,13 @@ std::string NewestOfCudaToolkits(const std::string& folder) {
   std::error_code error;
   fs::directory_iterator entry(folder, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    if (!entry->path().filename().string().starts_with("cuda")) continue;
+    if (!entry->path().filename().string().starts_with("cuda")) {
+      continue;
+    }
     const std::string path = (entry->path() / "bin" / "nsys").string();
-    if (IsProgram(path)) found.push_back(path);
+    if (IsProgram(path)) {
+      found.push_back(path);
+    }
   }
   return Newest(found);
 }
@@ -80,7 +88,9 @@ std::string FindInPath(const std::string& name) {
     const size_t colon = std::min(rest.find(':'), rest.size());
     const std::string_view folder = rest.substr(0, colon);
     const std::string path = fmt::format("{}/{}", folder.empty() ? "." : folder, name);
-    if (IsProgram(path)) return path;
+    if (IsProgram(path)) {
+      return path;
+    }
     rest.remove_prefix(std::min(colon + 1, rest.size()));
   }
   return {};
@@ -93,7 +103,9 @@ int Wait(pid_t child) {
     waited = waitpid(child, &status, 0);
   } while (waited < 0 && errno == EINTR);
   running_child.store(0);
-  if (waited < 0) return 127;
+  if (waited < 0) {
+    return 127;
+  }
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -104,21 +116,31 @@ Result<std::string> FindNsys(const std::string& root) {
   if (named != nullptr && *named != '\0') {
     const std::string name = named;
     const std::string path = name.find('/') == std::string::npos ? FindInPath(name) : name;
-    if (IsProgram(path)) return path;
+    if (IsProgram(path)) {
+      return path;
+    }
     return Error{.code = ErrorCode::kExportToolMissing,
                  .message = fmt::format("NSYS={} names no program", ShownPath(name)),
                  .hint = "set NSYS to the path of nsys, or unset it"};
   }
   std::string path = NewestBelow(root + "/opt/nvidia/nsight-systems");
-  if (path.empty()) path = NewestOfCudaToolkits(root + "/usr/local");
-  if (path.empty()) path = NewestBelow(root + "/usr/lib/nsight-systems");
-  if (path.empty()) path = FindInPath("nsys");
+  if (path.empty()) {
+    path = NewestOfCudaToolkits(root + "/usr/local");
+  }
+  if (path.empty()) {
+    path = NewestBelow(root + "/usr/lib/nsight-systems");
+  }
+  if (path.empty()) {
+    path = FindInPath("nsys");
+  }
   return path;
 }
 
 int RunLogged(const std::vector<std::string>& arguments, const std::string& log) {
   std::vector<char*> argv;
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& argument : arguments) {
+    argv.push_back(const_cast<char*>(argument.c_str()));
+  }
   argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -128,14 +150,18 @@ int RunLogged(const std::vector<std::string>& arguments, const std::string& log)
   pid_t child = 0;
   const int error = posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return 127;
+  if (error != 0) {
+    return 127;
+  }
   running_child.store(child);
   return Wait(child);
 }
 
 void KillRunningChild() noexcept {
   const pid_t child = running_child.load();
-  if (child > 0) kill(child, SIGKILL);
+  if (child > 0) {
+    kill(child, SIGKILL);
+  }
 }
 
 }  // namespace nsys

@@ -21,10 +21,14 @@ void Whole(const void* data, std::vector<uint8_t>& valid, std::vector<int64_t>& 
   const auto* values = static_cast<const Source*>(data);
   for (size_t row = 0; row < valid.size(); ++row) {
     to[row] = 0;
-    if (valid[row] == 0) continue;
+    if (valid[row] == 0) {
+      continue;
+    }
     const auto real = static_cast<double>(values[row]);
     valid[row] = real >= -0x1p63 && real < 0x1p63 && std::trunc(real) == real ? 1 : 0;
-    if (valid[row] != 0) to[row] = static_cast<int64_t>(real);
+    if (valid[row] != 0) {
+      to[row] = static_cast<int64_t>(real);
+    }
   }
 }
 
@@ -32,7 +36,9 @@ void Whole(const void* data, std::vector<uint8_t>& valid, std::vector<int64_t>& 
 
 ChunkConverter::ChunkConverter(const DuckdbApi& api, std::span<const WantedColumn> wanted)
     : api_(api), columns_(wanted.size()), views_(wanted.size()) {
-  for (size_t i = 0; i < wanted.size(); ++i) columns_[i].type = wanted[i].type;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    columns_[i].type = wanted[i].type;
+  }
 }
 
 Batch ChunkConverter::Convert(duckdb_result& result, duckdb_data_chunk chunk, size_t first_row) {
@@ -102,7 +108,9 @@ void ChunkConverter::ConvertTexts(duckdb_type type, void* data, Column& column) 
   }
   auto* strings = static_cast<duckdb_string_t*>(data);
   for (size_t row = 0; row < column.valid.size(); ++row) {
-    if (column.valid[row] == 0) continue;
+    if (column.valid[row] == 0) {
+      continue;
+    }
     column.texts[row] = {api_.string_t_data(&strings[row]), api_.string_t_length(strings[row])};
   }
 }

@@ -37,7 +37,9 @@ class CompactReader {
     Field field{.type = 0, .id = previous, .header = at_, .short_form = true};
     const int head = Byte();
     field.type = head & 0xF;
-    if (field.type == 0) return field;
+    if (field.type == 0) {
+      return field;
+    }
     if (head >> 4 != 0) {
       field.id += head >> 4;
     } else {
@@ -59,8 +61,12 @@ class CompactReader {
   }
 
   void Skip(int type, int depth) {
-    if (depth > kMaxDepth) ok_ = false;
-    if (!ok_) return;
+    if (depth > kMaxDepth) {
+      ok_ = false;
+    }
+    if (!ok_) {
+      return;
+    }
     switch (type) {
       case kTrue:
       case kFalse:
@@ -93,7 +99,9 @@ class CompactReader {
 
  private:
   int Byte() {
-    if (at_ >= bytes_.size()) ok_ = false;
+    if (at_ >= bytes_.size()) {
+      ok_ = false;
+    }
     return ok_ ? static_cast<unsigned char>(bytes_[at_++]) : 0;
   }
 
@@ -102,15 +110,21 @@ class CompactReader {
     for (unsigned shift = 0; shift < 64; shift += 7) {
       const int byte = Byte();
       value |= static_cast<uint64_t>(byte & 0x7F) << shift;
-      if (byte < 0x80) return value;
+      if (byte < 0x80) {
+        return value;
+      }
     }
     ok_ = false;
     return 0;
   }
 
   void Advance(uint64_t count) {
-    if (count > bytes_.size() - at_) ok_ = false;
-    if (ok_) at_ += count;
+    if (count > bytes_.size() - at_) {
+      ok_ = false;
+    }
+    if (ok_) {
+      at_ += count;
+    }
   }
 
   void SkipList(int depth) {
@@ -122,14 +136,18 @@ class CompactReader {
       Advance(count);
       return;
     }
-    for (uint64_t i = 0; i < count && ok_; ++i) Skip(type, depth + 1);
+    for (uint64_t i = 0; i < count && ok_; ++i) {
+      Skip(type, depth + 1);
+    }
   }
 
   void SkipStruct(int depth) {
     Field field;
     while (ok_) {
       field = NextField(field.id);
-      if (field.type == 0) return;
+      if (field.type == 0) {
+        return;
+      }
       Skip(field.type, depth + 1);
     }
   }
@@ -148,7 +166,9 @@ void HideLabelOfElement(CompactReader& reader, std::string& footer) {
   CompactReader::Field field;
   while (reader.ok()) {
     field = reader.NextField(field.id);
-    if (field.type == 0) return;
+    if (field.type == 0) {
+      return;
+    }
     const bool label = field.id == kElementConvertedType || field.id == kElementLogicalType;
     if (label && bytes && !hidden && field.short_form) {
       footer[field.header] = static_cast<char>(0xF0 | field.type);
@@ -169,15 +189,21 @@ bool HideTextLabels(std::string& footer) {
   CompactReader::Field field;
   while (reader.ok()) {
     field = reader.NextField(field.id);
-    if (field.type == 0) return false;
+    if (field.type == 0) {
+      return false;
+    }
     if (field.id != kFileSchema || field.type != kList) {
       reader.Skip(field.type, 0);
       continue;
     }
     int type = 0;
     const uint64_t count = reader.ListHead(type);
-    if (type != kStruct) return false;
-    for (uint64_t i = 0; i < count && reader.ok(); ++i) HideLabelOfElement(reader, footer);
+    if (type != kStruct) {
+      return false;
+    }
+    for (uint64_t i = 0; i < count && reader.ok(); ++i) {
+      HideLabelOfElement(reader, footer);
+    }
     return reader.ok();
   }
   return false;

@@ -30,7 +30,9 @@ class FileDescriptor {
   FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   FileDescriptor& operator=(FileDescriptor&&) = delete;
   ~FileDescriptor() {
-    if (fd_ >= 0) close(fd_);
+    if (fd_ >= 0) {
+      close(fd_);
+    }
   }
   int get() const { return fd_; }
 
@@ -47,7 +49,9 @@ std::string DescriptorPath(const FileDescriptor& file) {
 std::string QuoteText(std::string_view text, char quote) {
   std::string quoted(1, quote);
   for (const char c : text) {
-    if (c == quote) quoted += quote;
+    if (c == quote) {
+      quoted += quote;
+    }
     quoted += c;
   }
   return quoted + quote;
@@ -66,7 +70,9 @@ std::string_view SqliteTypeName(std::string_view type) {
 
 // Parquet has no keys; these are the ones that the SQLite form declares.
 bool IsPrimaryKey(std::string_view table, std::string_view column) {
-  if (table.ends_with("_CALLCHAINS")) return column == "id" || column == "stackDepth";
+  if (table.ends_with("_CALLCHAINS")) {
+    return column == "id" || column == "stackDepth";
+  }
   const bool keyed = table == "StringIds" || table == "COMPOSITE_EVENTS" ||
                      table == "ANALYSIS_FILE" || table.starts_with("ENUM_");
   return keyed && column == "id";
@@ -75,11 +81,15 @@ bool IsPrimaryKey(std::string_view table, std::string_view column) {
 // DuckDB's message without its kind, its query excerpt and the descriptor's path.
 std::string Reason(std::string message, const FileDescriptor& file) {
   message = message.substr(0, message.find('\n'));
-  if (const size_t at = message.find("Error: "); at < 40) message.erase(0, at + 7);
+  if (const size_t at = message.find("Error: "); at < 40) {
+    message.erase(0, at + 7);
+  }
   for (const std::string& path :
        {'"' + DescriptorPath(file) + '"', '\'' + DescriptorPath(file) + '\''}) {
     const size_t at = message.find(path);
-    if (at != std::string::npos) message.replace(at, path.size(), "it");
+    if (at != std::string::npos) {
+      message.replace(at, path.size(), "it");
+    }
   }
   return Printable(ToValidUtf8(message));
 }
@@ -87,8 +97,12 @@ std::string Reason(std::string message, const FileDescriptor& file) {
 bool ReadFully(int fd, char* to, size_t bytes, off_t offset) {
   while (bytes > 0) {
     const ssize_t got = pread(fd, to, bytes, offset);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got <= 0) {
+      return false;
+    }
     to += got;
     offset += got;
     bytes -= static_cast<size_t>(got);
@@ -99,8 +113,12 @@ bool ReadFully(int fd, char* to, size_t bytes, off_t offset) {
 bool WriteFully(int fd, const char* from, size_t bytes, off_t offset) {
   while (bytes > 0) {
     const ssize_t put = pwrite(fd, from, bytes, offset);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
+    if (put < 0 && errno == EINTR) {
+      continue;
+    }
+    if (put <= 0) {
+      return false;
+    }
     from += put;
     offset += put;
     bytes -= static_cast<size_t>(put);
@@ -112,8 +130,12 @@ bool CopyRange(int from, int to, int64_t offset, int64_t bytes) {
   std::string buffer(size_t{1} << 20, '\0');
   while (bytes > 0) {
     const size_t part = std::min(buffer.size(), static_cast<size_t>(bytes));
-    if (!ReadFully(from, buffer.data(), part, offset)) return false;
-    if (!WriteFully(to, buffer.data(), part, offset)) return false;
+    if (!ReadFully(from, buffer.data(), part, offset)) {
+      return false;
+    }
+    if (!WriteFully(to, buffer.data(), part, offset)) {
+      return false;
+    }
     offset += static_cast<int64_t>(part);
     bytes -= static_cast<int64_t>(part);
   }
@@ -164,7 +186,9 @@ Error ParquetSource::Damaged(std::string_view table, const std::string& reason) 
 
 Result<FileDescriptor> ParquetSource::OpenTable(std::string_view table) const {
   FileDescriptor file(open(PathOf(table).c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() >= 0) return file;
+  if (file.get() >= 0) {
+    return file;
+  }
   return Error{
       .code = ErrorCode::kProfile,
       .message = fmt::format("cannot open {}: {}", ShownPath(PathOf(table)), std::strerror(errno))};
@@ -176,7 +200,9 @@ void ParquetSource::Confine(const std::vector<FileDescriptor>& files) const {
   for (const FileDescriptor& file : files) {
     std::string target(4096, '\0');
     const ssize_t length = readlink(DescriptorPath(file).c_str(), target.data(), target.size());
-    if (length <= 0) return;
+    if (length <= 0) {
+      return;
+    }
     target.resize(static_cast<size_t>(length));
     folders.push_back(QuoteText(target.substr(0, target.rfind('/') + 1), '\''));
   }
@@ -198,7 +224,9 @@ Status ParquetSource::LoadTables() {
     files.push_back(std::move(file));
   }
   Confine(files);
-  for (size_t i = 0; i < tables_.size(); ++i) NSYS_TRY(Describe(files[i], tables_[i]));
+  for (size_t i = 0; i < tables_.size(); ++i) {
+    NSYS_TRY(Describe(files[i], tables_[i]));
+  }
   std::sort(tables_.begin(), tables_.end(),
             [](const SourceTable& a, const SourceTable& b) { return a.name < b.name; });
   return {};
@@ -220,7 +248,9 @@ Status ParquetSource::Describe(const FileDescriptor& file, SourceTable& table) c
                                    .primary_key = IsPrimaryKey(table.name, name)});
         }
       });
-  if (!problem.empty()) return Damaged(table.name, Reason(problem, file));
+  if (!problem.empty()) {
+    return Damaged(table.name, Reason(problem, file));
+  }
   return {};
 }
 
@@ -230,7 +260,9 @@ std::string ParquetSource::StreamRows(const FileDescriptor& file,
                                       std::span<const WantedColumn> columns, uint64_t& delivered,
                                       const BatchSink& sink) const {
   std::vector<std::string> names;
-  for (const WantedColumn& column : columns) names.push_back(QuoteText(column.name, '"'));
+  for (const WantedColumn& column : columns) {
+    names.push_back(QuoteText(column.name, '"'));
+  }
   const std::string sql =
       fmt::format("SELECT {} FROM read_parquet('{}')", Join(names, ","), DescriptorPath(file));
   ChunkConverter converter(database_->api(), columns);
@@ -239,7 +271,9 @@ std::string ParquetSource::StreamRows(const FileDescriptor& file,
   return connection.Stream(sql, [&](duckdb_result& result, duckdb_data_chunk chunk) {
     const uint64_t end = position + database_->api().data_chunk_get_size(chunk);
     const uint64_t first = std::max(position, std::min(delivered, end));
-    if (first < end) sink(converter.Convert(result, chunk, first - position));
+    if (first < end) {
+      sink(converter.Convert(result, chunk, first - position));
+    }
     position = end;
     delivered = std::max(delivered, end);
   });
@@ -266,7 +300,9 @@ std::vector<Range> ParquetSource::ChunksOf(const FileDescriptor& file,
           const bool is_wanted =
               std::any_of(columns.begin(), columns.end(),
                           [&](const WantedColumn& column) { return column.name == name; });
-          if (!is_wanted) continue;
+          if (!is_wanted) {
+            continue;
+          }
           const int64_t dictionary = batch.columns[1].integers[row];
           const int64_t data = batch.columns[2].integers[row];
           ranges.push_back({.offset = dictionary > 0 ? std::min(dictionary, data) : data,
@@ -292,7 +328,9 @@ FileDescriptor ParquetSource::CopyWithoutLabels(const FileDescriptor& file,
   const auto length = static_cast<off_t>(tail[0] | tail[1] << 8 | tail[2] << 16) |
                       static_cast<off_t>(tail[3]) << 24;
   const off_t footer_at = info.st_size - kTailBytes - length;
-  if (footer_at < 4) return FileDescriptor(-1);
+  if (footer_at < 4) {
+    return FileDescriptor(-1);
+  }
   std::string footer(static_cast<size_t>(length), '\0');
   if (!ReadFully(file.get(), footer.data(), footer.size(), footer_at) || !HideTextLabels(footer) ||
       ftruncate(copy.get(), info.st_size) != 0 || !CopyRange(file.get(), copy.get(), 0, 4) ||
@@ -319,9 +357,13 @@ Status ParquetSource::Read(std::string_view table, std::span<const WantedColumn>
   // where it stopped.
   if (problem.find("Invalid string encoding") != std::string::npos) {
     const FileDescriptor copy = CopyWithoutLabels(file, columns);
-    if (copy.get() >= 0) problem = StreamRows(copy, columns, delivered, sink);
+    if (copy.get() >= 0) {
+      problem = StreamRows(copy, columns, delivered, sink);
+    }
   }
-  if (!problem.empty()) return Damaged(table, Reason(problem, file));
+  if (!problem.empty()) {
+    return Damaged(table, Reason(problem, file));
+  }
   return {};
 }
 
@@ -330,13 +372,19 @@ Status ParquetSource::Read(std::string_view table, std::span<const WantedColumn>
 std::vector<std::string> ListParquetFiles(const std::string& folder) {
   std::vector<std::string> names;
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), &closedir);
-  if (!entries) return names;
+  if (!entries) {
+    return names;
+  }
   while (const dirent* entry = readdir(entries.get())) {
     const std::string name = entry->d_name;
-    if (name.starts_with('.') || !name.ends_with(kSuffix)) continue;
+    if (name.starts_with('.') || !name.ends_with(kSuffix)) {
+      continue;
+    }
     struct stat info{};
     const bool found = stat(fmt::format("{}/{}", folder, name).c_str(), &info) == 0;
-    if (found && S_ISREG(info.st_mode)) names.push_back(name);
+    if (found && S_ISREG(info.st_mode)) {
+      names.push_back(name);
+    }
   }
   std::sort(names.begin(), names.end());
   return names;

@@ -27,7 +27,9 @@ class Writer {
 
   void Copy(const std::string& query, const std::string& path, const std::string& options = "") {
     std::string quoted;
-    for (const char c : path) quoted += c == '\'' ? std::string("''") : std::string(1, c);
+    for (const char c : path) {
+      quoted += c == '\'' ? std::string("''") : std::string(1, c);
+    }
     DuckdbConnection connection(*database_);
     const std::string problem = connection.Stream(
         "COPY (" + query + ") TO '" + quoted + "' (FORMAT parquet" + options + ")",
@@ -101,7 +103,9 @@ void WriteSample(const std::string& folder) {
 }
 
 std::string DumpOf(const Result<std::unique_ptr<TableSource>>& source, int threads) {
-  if (!source.ok()) return source.error().message;
+  if (!source.ok()) {
+    return source.error().message;
+  }
   const auto trace =
       LoadTrace(*source.value(), ReadEverything(), {.threads = threads, .progress = {}});
   return trace.ok() ? Dump(trace.value()) : trace.error().message;
@@ -188,7 +192,9 @@ TEST(ParquetSource, OddBytesAfterManyGoodRowsAppearOnce) {
   const Status status = source.value()->Read("StringIds", wanted, [&](const Batch& batch) {
     for (size_t row = 0; row < batch.rows; ++row, ++next) {
       ASSERT_EQ(batch.columns[0].integers[row], next);
-      if (next == 270000) odd = batch.columns[1].texts[row];
+      if (next == 270000) {
+        odd = batch.columns[1].texts[row];
+      }
       if (next == 299999) {
         EXPECT_EQ(batch.columns[1].texts[row], "text 299999");
       }

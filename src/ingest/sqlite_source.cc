@@ -38,7 +38,9 @@ using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 std::string QuoteIdentifier(std::string_view name) {
   std::string quoted = "\"";
   for (const char c : name) {
-    if (c == '"') quoted += '"';
+    if (c == '"') {
+      quoted += '"';
+    }
     quoted += c;
   }
   return quoted + '"';
@@ -73,7 +75,9 @@ Error SqliteError(const std::string& path, std::string_view table, sqlite3* db) 
   const std::string detail = db == nullptr ? "out of memory" : sqlite3_errmsg(db);
   const bool damage = code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_IOERR ||
                       code == SQLITE_FORMAT || code == SQLITE_ERROR;
-  if (damage) return Damaged(path, table, detail);
+  if (damage) {
+    return Damaged(path, table, detail);
+  }
   return {
       .code = ErrorCode::kProfile,
       .message = fmt::format("cannot read {}: {}", ShownPath(path), Printable(ToValidUtf8(detail))),
@@ -84,7 +88,9 @@ Error SqliteError(const std::string& path, std::string_view table, sqlite3* db) 
 
 std::optional<int64_t> FileSize(const std::string& path) {
   struct stat info{};
-  if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) {
+    return std::nullopt;
+  }
   return info.st_size;
 }
 
@@ -108,7 +114,9 @@ uint32_t BigEndian(std::string_view bytes, size_t offset, size_t length) {
 Status CheckJournal(const std::string& path, const std::string& target) {
   using namespace std::string_view_literals;
   const std::string head = ReadPrefix(target + "-journal", 8);
-  if (head != "\xD9\xD5\x05\xF9\x20\xA1\x63\xD7"sv) return {};
+  if (head != "\xD9\xD5\x05\xF9\x20\xA1\x63\xD7"sv) {
+    return {};
+  }
   return Error{
       .code = ErrorCode::kProfile,
       .message = fmt::format("{} has an unfinished transaction (a -journal file beside it): "
@@ -130,7 +138,9 @@ Status CheckLength(const std::string& path) {
   const int64_t pages = BigEndian(header, 28, 4);
   // The count is meaningful only when the last writer kept it in step with the change counter.
   const bool valid = BigEndian(header, 24, 4) == BigEndian(header, 92, 4);
-  if (!valid || pages * page <= size) return {};
+  if (!valid || pages * page <= size) {
+    return {};
+  }
   return Damaged(path, "", fmt::format("it has {} bytes of {}", size, pages * page));
 }
 
@@ -179,7 +189,9 @@ class BatchBuilder {
   }
 
   void Flush(const BatchSink& sink) {
-    if (rows_ == 0) return;
+    if (rows_ == 0) {
+      return;
+    }
     for (size_t i = 0; i < columns_.size(); ++i) {
       ColumnBuffer& column = columns_[i];
       views_[i] = {.integers = {}, .texts = {}, .valid = {column.valid.data(), rows_}};
@@ -198,7 +210,9 @@ class BatchBuilder {
     sink({.rows = rows_, .columns = views_});
     rows_ = 0;
     text_bytes_ = 0;
-    for (std::string& arena : arenas_) arena.clear();
+    for (std::string& arena : arenas_) {
+      arena.clear();
+    }
   }
 
  private:
@@ -212,7 +226,9 @@ class BatchBuilder {
       case SQLITE_FLOAT: {
         const double real = sqlite3_column_double(statement, index);
         valid = real >= -0x1p63 && real < 0x1p63 && std::trunc(real) == real;
-        if (valid) value = static_cast<int64_t>(real);
+        if (valid) {
+          value = static_cast<int64_t>(real);
+        }
         break;
       }
       default:
@@ -229,8 +245,12 @@ class BatchBuilder {
       const void* bytes = type == SQLITE_TEXT ? sqlite3_column_text(statement, index)
                                               : sqlite3_column_blob(statement, index);
       const auto length = static_cast<size_t>(sqlite3_column_bytes(statement, index));
-      if (bytes == nullptr && length > 0) return false;
-      if (length > 0) arena.append(static_cast<const char*>(bytes), length);
+      if (bytes == nullptr && length > 0) {
+        return false;
+      }
+      if (length > 0) {
+        arena.append(static_cast<const char*>(bytes), length);
+      }
       text_bytes_ += length;
     }
     column.text_ends[rows_] = arena.size();
@@ -275,7 +295,9 @@ Result<Database> SqliteSource::Connect() const {
   const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
   const int opened = sqlite3_open_v2(uri.c_str(), &raw, flags, nullptr);
   Database db(raw);
-  if (opened != SQLITE_OK) return SqliteError(path_, "", db.get());
+  if (opened != SQLITE_OK) {
+    return SqliteError(path_, "", db.get());
+  }
   if (has_wal_) {
     sqlite3_db_config(db.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
     sqlite3_exec(db.get(), "PRAGMA locking_mode=EXCLUSIVE", nullptr, nullptr, nullptr);
@@ -293,7 +315,9 @@ Result<Statement> SqliteSource::Prepare(sqlite3* db, const std::string& sql,
   const int prepared =
       sqlite3_prepare_v2(db, sql.data(), static_cast<int>(sql.size()), &raw, nullptr);
   Statement statement(raw);
-  if (prepared != SQLITE_OK) return SqliteError(path_, table, db);
+  if (prepared != SQLITE_OK) {
+    return SqliteError(path_, table, db);
+  }
   return statement;
 }
 
@@ -315,10 +339,14 @@ Status SqliteSource::LoadTables() {
   while ((step = sqlite3_step(statement.get())) == SQLITE_ROW) {
     tables_.push_back({.name = ColumnText(statement.get(), 0), .columns = {}});
   }
-  if (step != SQLITE_DONE) return SqliteError(path_, "", db.get());
+  if (step != SQLITE_DONE) {
+    return SqliteError(path_, "", db.get());
+  }
   std::sort(tables_.begin(), tables_.end(),
             [](const SourceTable& a, const SourceTable& b) { return a.name < b.name; });
-  for (SourceTable& table : tables_) NSYS_TRY(LoadColumns(db.get(), table));
+  for (SourceTable& table : tables_) {
+    NSYS_TRY(LoadColumns(db.get(), table));
+  }
   return {};
 }
 
@@ -329,12 +357,16 @@ Status SqliteSource::LoadColumns(sqlite3* db, SourceTable& table) const {
   constexpr int kName = 1, kType = 2, kKey = 5, kHidden = 6;
   int step = SQLITE_ROW;
   while ((step = sqlite3_step(statement.get())) == SQLITE_ROW) {
-    if (sqlite3_column_int(statement.get(), kHidden) != 0) continue;
+    if (sqlite3_column_int(statement.get(), kHidden) != 0) {
+      continue;
+    }
     table.columns.push_back({.name = ColumnText(statement.get(), kName),
                              .type = ColumnText(statement.get(), kType),
                              .primary_key = sqlite3_column_int(statement.get(), kKey) > 0});
   }
-  if (step != SQLITE_DONE) return SqliteError(path_, table.name, db);
+  if (step != SQLITE_DONE) {
+    return SqliteError(path_, table.name, db);
+  }
   return {};
 }
 
@@ -343,7 +375,9 @@ Status SqliteSource::Read(std::string_view table, std::span<const WantedColumn> 
   NSYS_ASSIGN(const Database db, Connect());
   std::string sql = "SELECT ";
   for (const WantedColumn& column : columns) {
-    if (&column != columns.data()) sql += ',';
+    if (&column != columns.data()) {
+      sql += ',';
+    }
     sql += QuoteIdentifier(column.name);
   }
   // Without ORDER BY, as a plain scan delivers the rows by rowid already; NOT INDEXED keeps it so
@@ -353,10 +387,16 @@ Status SqliteSource::Read(std::string_view table, std::span<const WantedColumn> 
   BatchBuilder batch(columns);
   int step = SQLITE_ROW;
   while ((step = sqlite3_step(statement.get())) == SQLITE_ROW) {
-    if (!batch.AddRow(statement.get())) return SqliteError(path_, table, db.get());
-    if (batch.full()) batch.Flush(sink);
+    if (!batch.AddRow(statement.get())) {
+      return SqliteError(path_, table, db.get());
+    }
+    if (batch.full()) {
+      batch.Flush(sink);
+    }
   }
-  if (step != SQLITE_DONE) return SqliteError(path_, table, db.get());
+  if (step != SQLITE_DONE) {
+    return SqliteError(path_, table, db.get());
+  }
   batch.Flush(sink);
   return {};
 }
@@ -371,7 +411,9 @@ Result<std::unique_ptr<TableSource>> OpenSqlite(const std::string& path) {
   NSYS_TRY(CheckJournal(path, target));
   const bool has_wal = FileSize(target + "-wal").value_or(0) > 0;
   // Pages that are still in the log need not be in the file yet.
-  if (!has_wal) NSYS_TRY(CheckLength(path));
+  if (!has_wal) {
+    NSYS_TRY(CheckLength(path));
+  }
   auto source = std::make_unique<SqliteSource>(path, target, has_wal);
   NSYS_TRY(source->LoadTables());
   return std::unique_ptr<TableSource>(std::move(source));

@@ -172,7 +172,9 @@ TEST(SqliteSource, DamagedPagesNameTheTable) {
              "(SELECT 0 UNION ALL SELECT i+1 FROM c WHERE i<999) INSERT INTO t SELECT i, "
              "'abcdefghijklmnop' FROM c");
   std::string bytes = ReadFile(path);
-  for (size_t at = 4096; at < bytes.size(); ++at) bytes[at] = static_cast<char>(0xA5);
+  for (size_t at = 4096; at < bytes.size(); ++at) {
+    bytes[at] = static_cast<char>(0xA5);
+  }
   WriteFile(path, bytes);
   const auto source = OpenSqlite(path);
   ASSERT_TRUE(source.ok()) << source.error().message;
@@ -200,7 +202,9 @@ TEST(SqliteSource, SurvivesAnyPrefixAndFlippedBytes) {
       }
     }
   };
-  for (size_t size = 0; size < whole.size(); size += 997) try_bytes(whole.substr(0, size));
+  for (size_t size = 0; size < whole.size(); size += 997) {
+    try_bytes(whole.substr(0, size));
+  }
   for (size_t at = 16; at < whole.size(); at += 331) {
     std::string bytes = whole;
     bytes[at] = static_cast<char>(bytes[at] ^ 0x5A);

@@ -15,8 +15,9 @@ Result<StringIds> StringIds::Load(const TableSource& source, const Schema& schem
                                   StringPool& pool) {
   StringIds ids;
   const SourceTable* table = schema.Find(TableId::kStringIds);
-  if (table == nullptr || table->Find("id") == nullptr || table->Find("value") == nullptr)
+  if (table == nullptr || table->Find("id") == nullptr || table->Find("value") == nullptr) {
     return ids;
+  }
   const WantedColumn wanted[] = {{.name = "id", .type = CellType::kInteger},
                                  {.name = "value", .type = CellType::kText}};
   std::vector<std::pair<int64_t, StringId>> entries;
@@ -24,7 +25,9 @@ Result<StringIds> StringIds::Load(const TableSource& source, const Schema& schem
     const ColumnBatch& id = batch.columns[0];
     const ColumnBatch& value = batch.columns[1];
     for (size_t row = 0; row < batch.rows; ++row) {
-      if (id.valid[row] == 0 || value.valid[row] == 0) continue;
+      if (id.valid[row] == 0 || value.valid[row] == 0) {
+        continue;
+      }
       entries.emplace_back(id.integers[row], InternValid(pool, value.texts[row]));
     }
   }));
@@ -37,7 +40,9 @@ void StringIds::Index(const std::vector<std::pair<int64_t, StringId>>& entries) 
   const int64_t limit = static_cast<int64_t>(entries.size()) * 8 + 1024;
   int64_t size = 0;
   for (const auto& [id, text] : entries) {
-    if (id >= 0 && id < limit) size = std::max(size, id + 1);
+    if (id >= 0 && id < limit) {
+      size = std::max(size, id + 1);
+    }
   }
   dense_.assign(static_cast<size_t>(size), StringId::kNone);
   for (const auto& [id, text] : entries) {

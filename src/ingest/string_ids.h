@@ -21,10 +21,15 @@ class StringIds {
 
   // The text of number `id`; kNone for nothing and for a number that the table lacks.
   StringId Find(std::optional<int64_t> id) const {
-    if (!id) return StringId::kNone;
-    if (*id >= 0 && static_cast<uint64_t>(*id) < dense_.size())
+    if (!id) {
+      return StringId::kNone;
+    }
+    if (*id >= 0 && static_cast<uint64_t>(*id) < dense_.size()) {
       return dense_[static_cast<size_t>(*id)];
-    if (sparse_.empty()) return StringId::kNone;
+    }
+    if (sparse_.empty()) {
+      return StringId::kNone;
+    }
     const auto at = sparse_.find(*id);
     return at == sparse_.end() ? StringId::kNone : at->second;
   }

@@ -25,11 +25,17 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // The n of <prefix>_V<n>, if `name` is such a name.
 std::optional<int64_t> VersionOf(std::string_view name, std::string_view prefix) {
-  if (!name.starts_with(prefix)) return std::nullopt;
+  if (!name.starts_with(prefix)) {
+    return std::nullopt;
+  }
   std::string_view rest = name.substr(prefix.size());
-  if (!rest.starts_with("_V")) return std::nullopt;
+  if (!rest.starts_with("_V")) {
+    return std::nullopt;
+  }
   rest.remove_prefix(2);
-  if (rest.empty() || !std::all_of(rest.begin(), rest.end(), IsDigit)) return std::nullopt;
+  if (rest.empty() || !std::all_of(rest.begin(), rest.end(), IsDigit)) {
+    return std::nullopt;
+  }
   return ParseInt(rest);
 }
 
@@ -39,19 +45,27 @@ std::optional<std::string> Resolve(const std::vector<SourceTable>& tables, Table
   const SourceTable* best = nullptr;
   std::optional<int64_t> best_version;
   for (const SourceTable& table : tables) {
-    if (table.name == canonical) return table.name;
+    if (table.name == canonical) {
+      return table.name;
+    }
     const std::optional<int64_t> version = VersionOf(table.name, canonical);
     if (version && (!best_version || *version > *best_version)) {
       best_version = version;
       best = &table;
     }
   }
-  if (best != nullptr) return best->name;
+  if (best != nullptr) {
+    return best->name;
+  }
   for (const SourceTable& table : tables) {
     const std::string_view name = table.name;
-    if (name.starts_with(canonical) && !IsDigit(name[canonical.size()])) return table.name;
+    if (name.starts_with(canonical) && !IsDigit(name[canonical.size()])) {
+      return table.name;
+    }
   }
-  if (id != TableId::kKernel) return std::nullopt;
+  if (id != TableId::kKernel) {
+    return std::nullopt;
+  }
   for (const SourceTable& table : tables) {
     // Enumerations such as ENUM_CUDA_KERNEL_LAUNCH_TYPE also carry the word.
     const bool named = table.name.find("KERNEL") != std::string::npos;

@@ -412,7 +412,10 @@ def main() -> int:
     comparison = Comparison(args.binary, args.corpus, read_rules(DIFFERENCES))
     have = comparison.skills() if args.skill is None else {args.skill}
     cases = [c for c in read_cases(args.corpus) if c.skill in have]
-    return report([comparison.compare(c) for c in cases], args.verbose)
+    verdicts = [comparison.compare(c) for c in cases]
+    used = {d.rule for v in verdicts for d in v.differences}
+    print(f"rows of the table that no case needed: {' '.join(r.name for r in comparison.rules if r.name not in used) or 'none'}")
+    return report(verdicts, args.verbose)
 
 
 if __name__ == "__main__":
