@@ -31,9 +31,9 @@ Status RunAll(const std::vector<Job>& jobs, int threads) {
     }
   };
   {
-    const size_t helpers = std::min(static_cast<size_t>(std::max(threads, 1)), jobs.size());
+    const size_t workers = std::min(static_cast<size_t>(std::max(threads, 1)), jobs.size());
     std::vector<std::jthread> pool;
-    for (size_t i = 1; i < helpers; ++i) {
+    for (size_t i = 1; i < workers; ++i) {
       pool.emplace_back(work);
     }
     work();

@@ -15,6 +15,7 @@
 
 #include "base/text.h"
 #include "ingest/file_kind.h"
+#include "ingest/sqlite_file.h"
 
 namespace nsys {
 namespace {
@@ -22,8 +23,6 @@ namespace {
 constexpr size_t kBatchRows = 4096;
 // A batch ends early when its texts reach this, so that values of megabytes do not pile up.
 constexpr size_t kBatchTextBytes = size_t{1} << 20;
-
-constexpr std::string_view kExportAgain = "export the report again";
 
 struct CloseDatabase {
   void operator()(sqlite3* db) const { sqlite3_close_v2(db); }
@@ -61,22 +60,13 @@ std::string FileUri(std::string_view path) {
   return uri;
 }
 
-Error Damaged(const std::string& path, std::string_view table, std::string_view detail) {
-  const std::string where =
-      table.empty() ? std::string() : fmt::format(" in table {}", Printable(ToValidUtf8(table)));
-  return {.code = ErrorCode::kProfile,
-          .message = fmt::format("{} is damaged or truncated{}: {}", ShownPath(path), where,
-                                 Printable(ToValidUtf8(detail))),
-          .hint = std::string(kExportAgain)};
-}
-
 Error SqliteError(const std::string& path, std::string_view table, sqlite3* db) {
   const int code = db == nullptr ? SQLITE_NOMEM : sqlite3_errcode(db) & 0xFF;
   const std::string detail = db == nullptr ? "out of memory" : sqlite3_errmsg(db);
   const bool damage = code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_IOERR ||
                       code == SQLITE_FORMAT || code == SQLITE_ERROR;
   if (damage) {
-    return Damaged(path, table, detail);
+    return DamagedSqlite(path, table, detail);
   }
   return {
       .code = ErrorCode::kProfile,
@@ -84,64 +74,6 @@ Error SqliteError(const std::string& path, std::string_view table, sqlite3* db) 
       .hint = code == SQLITE_BUSY || code == SQLITE_LOCKED
                   ? "another program is writing the file; wait until it is done"
                   : ""};
-}
-
-std::optional<int64_t> FileSize(const std::string& path) {
-  struct stat info{};
-  if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) {
-    return std::nullopt;
-  }
-  return info.st_size;
-}
-
-std::string ReadPrefix(const std::string& path, size_t bytes) {
-  std::string prefix(bytes, '\0');
-  std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
-  prefix.resize(file ? std::fread(prefix.data(), 1, bytes, file.get()) : 0);
-  return prefix;
-}
-
-uint32_t BigEndian(std::string_view bytes, size_t offset, size_t length) {
-  uint32_t value = 0;
-  for (size_t i = 0; i < length; ++i) {
-    value = value << 8 | static_cast<unsigned char>(bytes[offset + i]);
-  }
-  return value;
-}
-
-// A rollback journal counts as hot when its header is intact; a finished writer removes or zeroes
-// it.
-Status CheckJournal(const std::string& path, const std::string& target) {
-  using namespace std::string_view_literals;
-  const std::string head = ReadPrefix(target + "-journal", 8);
-  if (head != "\xD9\xD5\x05\xF9\x20\xA1\x63\xD7"sv) {
-    return {};
-  }
-  return Error{
-      .code = ErrorCode::kProfile,
-      .message = fmt::format("{} has an unfinished transaction (a -journal file beside it): "
-                             "it is still being written, or its writer died",
-                             ShownPath(path)),
-      .hint = "wait for the export to finish, or export the report again"};
-}
-
-// The header states the number of pages; a shorter file lost its end.
-Status CheckLength(const std::string& path) {
-  constexpr size_t kHeaderBytes = 100;
-  const std::string header = ReadPrefix(path, kHeaderBytes);
-  const int64_t size = FileSize(path).value_or(0);
-  if (header.size() < kHeaderBytes) {
-    return Damaged(path, "", fmt::format("it has {} bytes, less than a header", size));
-  }
-  const uint32_t stated_page = BigEndian(header, 16, 2);
-  const int64_t page = stated_page == 1 ? 65536 : stated_page;
-  const int64_t pages = BigEndian(header, 28, 4);
-  // The count is meaningful only when the last writer kept it in step with the change counter.
-  const bool valid = BigEndian(header, 24, 4) == BigEndian(header, 92, 4);
-  if (!valid || pages * page <= size) {
-    return {};
-  }
-  return Damaged(path, "", fmt::format("it has {} bytes of {}", size, pages * page));
 }
 
 // One column of a batch under construction. Texts are kept as offsets, since the arena may move.
@@ -408,13 +340,8 @@ Result<std::unique_ptr<TableSource>> OpenSqlite(const std::string& path) {
   std::error_code error;
   const std::string resolved = std::filesystem::canonical(path, error).string();
   const std::string target = error ? path : resolved;
-  NSYS_TRY(CheckJournal(path, target));
-  const bool has_wal = FileSize(target + "-wal").value_or(0) > 0;
-  // Pages that are still in the log need not be in the file yet.
-  if (!has_wal) {
-    NSYS_TRY(CheckLength(path));
-  }
-  auto source = std::make_unique<SqliteSource>(path, target, has_wal);
+  NSYS_ASSIGN(const LogBeside log, CheckSqliteFiles(path, target));
+  auto source = std::make_unique<SqliteSource>(path, target, log == LogBeside::kYes);
   NSYS_TRY(source->LoadTables());
   return std::unique_ptr<TableSource>(std::move(source));
 }
