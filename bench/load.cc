@@ -60,7 +60,7 @@ size_t RowsOf(const Trace& trace, TableId table) {
 
 // Everything a command does to get at `reads`: opening the capture included.
 Trace Load(const std::string& path, const Reads& reads) {
-  auto source = OpenCapture(path);
+  auto source = OpenCapture(path, 1);
   if (!source.ok()) {
     Die(source.error().message);
   }

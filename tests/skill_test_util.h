@@ -7,15 +7,16 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/params.h"
 #include "analysis/runner.h"
 #include "base/json.h"
 #include "skills/registry.h"
 
 namespace nsys {
 
-inline Rows RunOn(const Trace& trace, std::string_view name,
-                  const std::vector<GivenParam>& given = {},
-                  const std::optional<Window>& window = std::nullopt) {
+inline Answer RunOn(const Trace& trace, std::string_view name,
+                    const std::vector<GivenParam>& given = {},
+                    const std::optional<Window>& window = std::nullopt) {
   const Skill* skill = FindSkill(name);
   if (skill == nullptr) {
     ADD_FAILURE() << "no skill " << name;
@@ -26,12 +27,12 @@ inline Rows RunOn(const Trace& trace, std::string_view name,
     ADD_FAILURE() << params.error().message;
     return {};
   }
-  auto rows = RunSkill(*skill, {.trace = trace, .params = params.value(), .window = window});
-  if (!rows.ok()) {
-    ADD_FAILURE() << rows.error().message;
+  auto answer = RunSkill(*skill, {.trace = trace, .params = params.value(), .window = window});
+  if (!answer.ok()) {
+    ADD_FAILURE() << answer.error().message;
     return {};
   }
-  return std::move(rows).value();
+  return std::move(answer).value();
 }
 
 // Cells by key; a missing key fails the test.

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "trace/nvtx_stacks.h"
 #include "trace/trace.h"
 
 namespace nsys {
@@ -38,7 +39,7 @@ struct RangeSpec {
   int64_t pid = 100;
   int64_t tid = 100;
   int64_t domain = 0;
-  int32_t type = 59;
+  int32_t type = kNvtxPushPop;
 };
 
 struct CopySpec {
@@ -214,7 +215,7 @@ class TraceBuilder {
       pids.push_back(*lane.global_pid);
     }
     for (const Thread& thread : trace_.threads) {
-      pids.push_back(thread.global_tid & ~int64_t{0xFFFFFF});
+      pids.push_back(ProcessWord(thread.global_tid));
     }
     std::sort(pids.begin(), pids.end());
     pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
@@ -222,7 +223,7 @@ class TraceBuilder {
       trace_.processes.push_back({pid});
     }
     for (Thread& thread : trace_.threads) {
-      thread.process = trace_.FindProcess(thread.global_tid & ~int64_t{0xFFFFFF});
+      thread.process = trace_.FindProcess(ProcessWord(thread.global_tid));
     }
   }
 
@@ -241,35 +242,13 @@ class TraceBuilder {
     }
   }
 
-  template <typename... Columns>
-  static void SortByTime(Events& events, Columns&... columns) {
-    std::vector<uint32_t> order(events.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-      return std::pair(events.start_ns[a], events.end_ns[a]) <
-             std::pair(events.start_ns[b], events.end_ns[b]);
-    });
-    const auto apply = [&](auto& column) {
-      auto sorted = column;
-      for (size_t i = 0; i < order.size(); ++i) {
-        sorted[i] = column[order[i]];
-      }
-      column = std::move(sorted);
-    };
-    (apply(columns), ...);
-    apply(events.start_ns);
-    apply(events.end_ns);
-  }
-
   void SortTables() {
-    auto& t = trace_;
-    SortByTime(t.kernels, t.kernels.lane, t.kernels.correlation, t.kernels.name,
-               t.kernels.short_name, t.kernels.demangled_name);
-    SortByTime(t.copies, t.copies.lane, t.copies.correlation, t.copies.bytes, t.copies.kind);
-    SortByTime(t.graphs, t.graphs.lane, t.graphs.correlation);
-    SortByTime(t.syncs, t.syncs.lane, t.syncs.correlation, t.syncs.type);
-    SortByTime(t.calls, t.calls.thread, t.calls.correlation, t.calls.name);
-    SortByTime(t.nvtx, t.nvtx.lane, t.nvtx.text, t.nvtx.event_type);
+    SortByTime(trace_.kernels);
+    SortByTime(trace_.copies);
+    SortByTime(trace_.graphs);
+    SortByTime(trace_.syncs);
+    SortByTime(trace_.calls);
+    SortByTime(trace_.nvtx);
   }
 
   Trace trace_;

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "analysis/selection.h"
 #include "trace/launches.h"
 
 namespace nsys {
@@ -16,13 +17,10 @@ using ContextKey = std::pair<std::optional<int64_t>, std::optional<int64_t>>;  /
 
 // The device on which the kernels of each context ran.
 std::map<ContextKey, std::optional<int64_t>> DeviceOfContexts(const Trace& trace) {
-  std::vector<uint8_t> used(trace.lanes.size(), 0);
-  for (const LaneId lane : trace.kernels.lane) {
-    used[Index(lane)] = 1;
-  }
+  const std::vector<int64_t> kernels = KernelsPerLane(trace);
   std::map<ContextKey, std::optional<int64_t>> devices;
-  for (size_t lane = 0; lane < used.size(); ++lane) {
-    if (used[lane] != 0) {
+  for (size_t lane = 0; lane < kernels.size(); ++lane) {
+    if (kernels[lane] > 0) {
       devices.emplace(ContextKey(trace.lanes[lane].global_pid, trace.lanes[lane].context),
                       trace.lanes[lane].device);
     }

@@ -71,6 +71,7 @@ HostActivity ActivityOf(const std::string& api) {
 StreamActivity FindIdleGaps(const Trace& trace, int64_t device, const std::optional<Window>& window,
                             int64_t min_gap_ns) {
   StreamActivity activity;
+  Hull hull;
   const auto by_lane = WorkByLane(trace, device, window);
   for (uint32_t lane = 0; lane < by_lane.size(); ++lane) {
     if (by_lane[lane].empty()) {
@@ -78,9 +79,6 @@ StreamActivity FindIdleGaps(const Trace& trace, int64_t device, const std::optio
     }
     const Work* last =
         &by_lane[lane].front();  // the work that ends last so far: streams may overlap themselves
-    if (activity.streams == 0) {
-      activity.span = {last->start_ns, last->end_ns};
-    }
     for (const Work& next : by_lane[lane]) {
       if (next.start_ns - last->end_ns > min_gap_ns) {
         activity.gaps.push_back({.lane = LaneId{lane},
@@ -96,10 +94,10 @@ StreamActivity FindIdleGaps(const Trace& trace, int64_t device, const std::optio
         last = &next;
       }
     }
-    activity.span.begin_ns = std::min(activity.span.begin_ns, by_lane[lane].front().start_ns);
-    activity.span.end_ns = std::max(activity.span.end_ns, last->end_ns);
+    hull.Add({by_lane[lane].front().start_ns, last->end_ns});
     ++activity.streams;
   }
+  activity.span = hull.span().value_or(Span{});
   std::sort(activity.gaps.begin(), activity.gaps.end(), [&](const IdleGap& a, const IdleGap& b) {
     if (a.length_ns() != b.length_ns()) {
       return a.length_ns() > b.length_ns();

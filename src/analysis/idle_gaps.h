@@ -15,11 +15,12 @@ namespace nsys {
 
 // One stretch in which a stream had nothing to run: from the largest end so far to the next start.
 struct IdleGap {
-  LaneId lane{};
+  LaneId lane = LaneId::kNone;
   int64_t start_ns = 0;
   int64_t end_ns = 0;
-  StringId before{};  // kernel that ended last, and kernel that starts next; kNone for a CUDA graph
-  StringId after{};
+  StringId before = StringId::kNone;  // kernel that ended last, and kernel that starts next; kNone
+                                      // for a CUDA graph
+  StringId after = StringId::kNone;
   bool before_is_graph = false;
   bool after_is_graph = false;
   int64_t after_correlation = 0;
@@ -27,8 +28,8 @@ struct IdleGap {
 };
 
 struct StreamActivity {
-  std::vector<IdleGap>
-      gaps;  // longer than the threshold; longest first, then by start, stream, correlation id
+  // Gaps longer than the threshold; longest first, then by start, stream, correlation id.
+  std::vector<IdleGap> gaps;
   size_t streams = 0;  // streams with work
   Span span;           // first start to last end of their kernels and graphs
 };

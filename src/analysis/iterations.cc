@@ -14,7 +14,6 @@
 namespace nsys {
 namespace {
 
-constexpr int64_t kPauseNs = 2'000'000;  // a longer pause of the device bounds a heuristic step
 constexpr int64_t kRealShare = 10;  // real iterations have at least 1/10 of the largest kernel time
 
 struct Launch {
@@ -128,7 +127,7 @@ std::vector<HostWindow> PauseWindows(const Trace& trace, ThreadId thread,
             [](const Launch& a, const Launch& b) { return a.kernel < b.kernel; });
   int64_t busy_until = kernels.end_ns[own.front().kernel];
   for (const Launch& launch : own) {
-    if (kernels.start_ns[launch.kernel] - busy_until > kPauseNs) {
+    if (kernels.start_ns[launch.kernel] - busy_until > kIterationPauseNs) {
       bounds.push_back(trace.calls.start_ns[launch.call]);
     }
     busy_until = std::max(busy_until, kernels.end_ns[launch.kernel]);
@@ -156,6 +155,7 @@ std::optional<Iteration> Summarize(const Trace& trace, const std::vector<Launch>
   }
   Iteration iteration;
   iteration.text = window.text;
+  Hull hull;
   size_t at = next;
   for (; at < launches.size() && calls.start_ns[launches[at].call] <= window.end_ns; ++at) {
     const auto [call, kernel] = launches[at];
@@ -165,18 +165,19 @@ std::optional<Iteration> Summarize(const Trace& trace, const std::vector<Launch>
     if (calls.end_ns[call] > window.end_ns || trace.ProcessOf(calls.thread[call]) != process) {
       continue;
     }
-    const bool first = iteration.kernels == 0;
-    const int64_t start = trace.kernels.start_ns[kernel];
-    const int64_t end = trace.kernels.end_ns[kernel];
-    iteration.gpu_start_ns = first ? start : std::min(iteration.gpu_start_ns, start);
-    iteration.gpu_end_ns = first ? end : std::max(iteration.gpu_end_ns, end);
-    iteration.kernel_ns += end - start;
+    hull.Add(trace.kernels.span(kernel));
+    iteration.kernel_ns += trace.kernels.duration_ns(kernel);
     ++iteration.kernels;
-    if (classes.IsCommunication(trace.kernels.class_name(kernel))) {
+    if (classes.IsCommunication(trace.kernels.name_to_classify(kernel))) {
       ++iteration.communication_kernels;
     }
   }
-  return iteration.kernels > 0 ? std::optional(iteration) : std::nullopt;
+  if (!hull.span()) {
+    return std::nullopt;
+  }
+  iteration.gpu_start_ns = hull.span()->begin_ns;
+  iteration.gpu_end_ns = hull.span()->end_ns;
+  return iteration;
 }
 
 }  // namespace
@@ -184,7 +185,7 @@ std::optional<Iteration> Summarize(const Trace& trace, const std::vector<Launch>
 Reads IterationReads() {
   return {{TableId::kKernel, {Column::kTime, Column::kLane, Column::kCorrelation, Column::kName}},
           {TableId::kRuntime, {Column::kTime, Column::kThread, Column::kCorrelation}},
-          {TableId::kNvtx, {Column::kTime, Column::kThread, Column::kName, Column::kKind}}};
+          {TableId::kNvtx, {Column::kTime, Column::kThread, Column::kName}}};
 }
 
 std::vector<Iteration> DetectIterations(const Trace& trace, const IterationQuery& query) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/window.h"
@@ -15,6 +16,11 @@
 #include "trace/trace.h"
 
 namespace nsys {
+
+inline constexpr std::string_view kDefaultMarker = "sample_0";
+
+// A longer pause of the device bounds an iteration where no marker range does.
+inline constexpr int64_t kIterationPauseNs = 2'000'000;
 
 struct Iteration {
   std::string text;          // of the marker range, or heuristic_step_<n>
@@ -33,16 +39,16 @@ struct IterationQuery {
   std::optional<Window> window;  // marker ranges that do not intersect it are left out
 };
 
-// What DetectIterations reads.
+// What DetectIterations reads. NVTX is optional for it.
 Reads IterationReads();
 
 // The iterations in the order of time; the position in the list is the number of the iteration.
 //
 // The primary thread is the one that launched most kernels on the device (ties: the smaller
-// globalTid). Windows are its outermost marker ranges, or, when there is none, the stretches
-// between pauses of more than 2 ms on the device. An iteration's kernels are those on the device
-// that any thread of the primary thread's process launched within the window: autograd and data
-// threads launch work too. Windows without kernels give no iteration.
+// globalTid). Windows are its outermost marker ranges of any event type that have a length, or,
+// when there is none, the stretches between pauses of more than 2 ms on the device. An iteration's
+// kernels are those on the device that any thread of the primary thread's process launched within
+// the window: autograd and data threads launch work too. Windows without kernels give no iteration.
 std::vector<Iteration> DetectIterations(const Trace& trace, const IterationQuery& query);
 
 }  // namespace nsys

@@ -43,6 +43,7 @@ std::optional<Overlap> ComputeOverlap(const Trace& trace, int64_t device,
   const LanesOnDevice on_device(trace, device);
   CommunicationClasses classes(trace.strings);
   Overlap result;
+  Hull hull;
   std::vector<Span> compute;
   std::vector<Span> communication;
   for (size_t row = 0; row < kernels.size(); ++row) {
@@ -53,14 +54,15 @@ std::optional<Overlap> ComputeOverlap(const Trace& trace, int64_t device,
     if (!span) {
       continue;
     }
-    const bool first = compute.empty() && communication.empty();
-    result.first_ns = first ? span->begin_ns : std::min(result.first_ns, span->begin_ns);
-    result.last_ns = first ? span->end_ns : std::max(result.last_ns, span->end_ns);
-    (classes.IsCommunication(kernels.class_name(row)) ? communication : compute).push_back(*span);
+    hull.Add(*span);
+    (classes.IsCommunication(kernels.name_to_classify(row)) ? communication : compute)
+        .push_back(*span);
   }
-  if (compute.empty() && communication.empty()) {
+  if (!hull.span()) {
     return std::nullopt;
   }
+  result.first_ns = hull.span()->begin_ns;
+  result.last_ns = hull.span()->end_ns;
   result.compute_kernels = static_cast<int64_t>(compute.size());
   result.communication_kernels = static_cast<int64_t>(communication.size());
   result.compute = Union(std::move(compute));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Binding of typed parameters (BindParams of runner.h).
+#include "analysis/params.h"
+
 #include <algorithm>
 
 #include <fmt/core.h>
 
-#include "analysis/runner.h"
 #include "base/number.h"
 #include "base/text.h"
 

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "analysis/selection.h"
 #include "base/text.h"
 
 namespace nsys {
@@ -34,15 +35,14 @@ void AddUnknownTables(const Trace& trace, Object& details) {
   }
 }
 
-Rows AbstainForTables(const Trace& trace, const std::vector<TableId>& tables,
-                      std::string_view joiner) {
+Answer AbstainForTables(const Trace& trace, const std::vector<TableId>& tables) {
   std::vector<std::string> names;
   for (const TableId table : tables) {
     names.emplace_back(CanonicalName(table));
   }
   Object details{{"missing_tables", TextList(names)}};
   AddUnknownTables(trace, details);
-  std::string reason = fmt::format("This capture has no {} table.", Join(names, joiner));
+  std::string reason = fmt::format("This capture has no {} table.", Join(names, " and no "));
   const bool only_graphs =
       tables.front() == TableId::kKernel && trace.schema.Has(TableId::kGraphTrace);
   reason += only_graphs ? " CUDA graphs were traced as a whole; capture with "
@@ -52,10 +52,10 @@ Rows AbstainForTables(const Trace& trace, const std::vector<TableId>& tables,
     reason += fmt::format(" Tables that look like GPU work under names not known here: {}.",
                           Join(trace.schema.unknown_gpu_tables, ", "));
   }
-  return Rows::Abstain(std::move(reason), std::move(details));
+  return Answer::Abstain(std::move(reason), std::move(details));
 }
 
-std::optional<Rows> AbstainForMissingColumns(const Skill& skill, const Trace& trace) {
+std::optional<Answer> AbstainForMissingColumns(const Skill& skill, const Trace& trace) {
   Object missing;
   std::vector<std::string> words;
   std::vector<TableId> counted = skill.needs;
@@ -66,13 +66,12 @@ std::optional<Rows> AbstainForMissingColumns(const Skill& skill, const Trace& tr
       continue;
     }
     std::vector<std::string> columns;
-    for (unsigned c = 0; c <= static_cast<unsigned>(Column::kKind); ++c) {
+    for (size_t c = 0; c < kColumnCount; ++c) {
       const auto column = static_cast<Column>(c);
-      if (!skill.reads.Of(table).Has(column)) {
-        continue;
+      if (skill.reads.Of(table).Has(column)) {
+        const auto& lacking = trace.schema.Missing(table, column);
+        columns.insert(columns.end(), lacking.begin(), lacking.end());
       }
-      const auto lacking = MissingSources(*source, table, column);
-      columns.insert(columns.end(), lacking.begin(), lacking.end());
     }
     if (columns.empty()) {
       continue;
@@ -84,27 +83,27 @@ std::optional<Rows> AbstainForMissingColumns(const Skill& skill, const Trace& tr
   if (missing.empty()) {
     return std::nullopt;
   }
-  return Rows::Abstain(
+  return Answer::Abstain(
       fmt::format("This export lacks columns that the answer rests on: {}.", Join(words, "; ")),
       Object{{"missing_columns", std::move(missing)}});
 }
 
-std::optional<Rows> AbstainForMissingTables(const Skill& skill, const Trace& trace) {
+std::optional<Answer> AbstainForMissingTables(const Skill& skill, const Trace& trace) {
   std::vector<TableId> absent;
   std::copy_if(skill.needs.begin(), skill.needs.end(), std::back_inserter(absent),
                [&](TableId table) { return !trace.schema.Has(table); });
   if (!absent.empty()) {
-    return AbstainForTables(trace, absent, " and no ");
+    return AbstainForTables(trace, absent);
   }
   const auto has = [&](TableId table) { return trace.schema.Has(table); };
   const auto& any = skill.needs_one_of;
   if (!any.empty() && std::none_of(any.begin(), any.end(), has)) {
-    return AbstainForTables(trace, any, " and no ");
+    return AbstainForTables(trace, any);
   }
   return std::nullopt;
 }
 
-std::optional<Rows> AbstainForNoKernels(const Skill& skill, const Trace& trace) {
+std::optional<Answer> AbstainForNoKernels(const Skill& skill, const Trace& trace) {
   const bool needs_kernels =
       std::find(skill.needs.begin(), skill.needs.end(), TableId::kKernel) != skill.needs.end();
   if (!needs_kernels || trace.kernels.size() > 0) {
@@ -112,7 +111,7 @@ std::optional<Rows> AbstainForNoKernels(const Skill& skill, const Trace& trace) 
   }
   Object details{{"empty_tables", List{std::string(CanonicalName(TableId::kKernel))}}};
   AddUnknownTables(trace, details);
-  return Rows::Abstain(
+  return Answer::Abstain(
       fmt::format("There are no GPU kernels in this capture: its kernel table is empty. {}",
                   kCaptureAdvice),
       std::move(details));
@@ -120,10 +119,7 @@ std::optional<Rows> AbstainForNoKernels(const Skill& skill, const Trace& trace) 
 
 // Device number → number of kernels, for all devices that the capture knows.
 std::map<int64_t, int64_t> KernelCounts(const Trace& trace) {
-  std::vector<int64_t> by_lane(trace.lanes.size(), 0);
-  for (const LaneId lane : trace.kernels.lane) {
-    ++by_lane[Index(lane)];
-  }
+  const std::vector<int64_t> by_lane = KernelsPerLane(trace);
   std::map<int64_t, int64_t> counts;
   for (const int64_t device : trace.device_inventory) {
     counts.emplace(device, 0);
@@ -152,71 +148,8 @@ std::string DeviceHint(int64_t device, const std::map<int64_t, int64_t>& counts)
                      Join(known, ", "), Join(options, " or "));
 }
 
-}  // namespace
-
-Reads ReadsFor(const Skill& skill, bool has_window) {
-  Reads reads = skill.reads;
-  const bool needs_kernels =
-      std::find(skill.needs.begin(), skill.needs.end(), TableId::kKernel) != skill.needs.end();
-  if (has_window || needs_kernels) {
-    reads.Add(TableId::kKernel, {Column::kTime});
-  }
-  if (skill.FindParam("device") != nullptr) {
-    reads.Add(TableId::kKernel, {Column::kTime, Column::kLane});
-  }
-  return reads;
-}
-
-Status CheckWindow(const Trace& trace, const Window& window) {
-  if (trace.kernels.size() == 0) {
-    return {};
-  }
-  const int64_t first = trace.kernels.start_ns.front();
-  const int64_t last = *std::max_element(trace.kernels.end_ns.begin(), trace.kernels.end_ns.end());
-  if (window.begin_ns < last && window.end_ns > first) {
-    return {};
-  }
-  const auto seconds = [](int64_t ns) { return static_cast<double>(ns) / 1e9; };
-  const bool open = window.end_ns == std::numeric_limits<int64_t>::max();
-  return Error{.code = ErrorCode::kTrimOutOfRange,
-               .message = fmt::format("--trim {:.3f} {} selects no part of this capture, whose "
-                                      "kernels run from {:.3f} s to {:.3f} s",
-                                      seconds(window.begin_ns),
-                                      open ? "inf" : fmt::format("{:.3f}", seconds(window.end_ns)),
-                                      seconds(first), seconds(last)),
-               .hint = "give START and END in seconds on the capture's clock, within that span"};
-}
-
-Object AvailableDevices(const Trace& trace) {
-  Object devices;
-  for (const auto& [device, count] : KernelCounts(trace)) {
-    devices.Set(std::to_string(device), count);
-  }
-  return devices;
-}
-
-Rows NoKernelsProblem(const Query& query, int64_t device) {
-  const auto counts = KernelCounts(query.trace);
-  const bool elsewhere_in_time =
-      counts.contains(device) && counts.at(device) > 0 && query.window.has_value();
-  Object row{{"error", "no kernels found"}, {"requested_device", device}};
-  if (query.window) {
-    row.Set("requested_trim_ns", List{query.window->begin_ns, query.window->end_ns});
-  }
-  row.Set("available_devices", AvailableDevices(query.trace));
-  row.Set("hint",
-          elsewhere_in_time
-              ? fmt::format(
-                    "device {} has {} kernels, none of them wholly inside the window; widen --trim",
-                    device, counts.at(device))
-              : DeviceHint(device, counts));
-  return Rows::Problem(std::move(row));
-}
-
-namespace {
-
 // A problem row when the capture has kernels, but no device of the number asked for.
-std::optional<Rows> RefuseUnknownDevice(const Skill& skill, const Query& query) {
+std::optional<Answer> RefuseUnknownDevice(const Skill& skill, const Query& query) {
   if (skill.FindParam("device") == nullptr) {
     return std::nullopt;
   }
@@ -231,19 +164,74 @@ std::optional<Rows> RefuseUnknownDevice(const Skill& skill, const Query& query) 
 
 }  // namespace
 
-Result<Rows> RunSkill(const Skill& skill, const Query& query) {
+Reads ReadsFor(const Skill& skill, const std::optional<Window>& window) {
+  Reads reads = skill.reads;
+  const bool needs_kernels =
+      std::find(skill.needs.begin(), skill.needs.end(), TableId::kKernel) != skill.needs.end();
+  if (window.has_value() || needs_kernels) {
+    reads.Add(TableId::kKernel, {Column::kTime});
+  }
+  if (skill.FindParam("device") != nullptr) {
+    reads.Add(TableId::kKernel, {Column::kTime, Column::kLane});
+  }
+  return reads;
+}
+
+Status CheckWindow(const Trace& trace, const Window& window) {
+  const std::optional<Span> span = KernelSpan(trace);
+  if (!span || (window.begin_ns < span->end_ns && window.end_ns > span->begin_ns)) {
+    return {};
+  }
+  const auto seconds = [](int64_t ns) { return static_cast<double>(ns) / 1e9; };
+  const bool open = window.end_ns == std::numeric_limits<int64_t>::max();
+  return Error{.code = ErrorCode::kTrimOutOfRange,
+               .message = fmt::format("--trim {:.3f} {} selects no part of this capture, whose "
+                                      "kernels run from {:.3f} s to {:.3f} s",
+                                      seconds(window.begin_ns),
+                                      open ? "inf" : fmt::format("{:.3f}", seconds(window.end_ns)),
+                                      seconds(span->begin_ns), seconds(span->end_ns)),
+               .hint = "give START and END in seconds on the capture's clock, within that span"};
+}
+
+Object AvailableDevices(const Trace& trace) {
+  Object devices;
+  for (const auto& [device, count] : KernelCounts(trace)) {
+    devices.Set(std::to_string(device), count);
+  }
+  return devices;
+}
+
+Answer NoKernelsProblem(const Query& query, int64_t device) {
+  const auto counts = KernelCounts(query.trace);
+  const bool elsewhere_in_time =
+      counts.contains(device) && counts.at(device) > 0 && query.window.has_value();
+  Object row{{"error", "no kernels found"}, {"requested_device", device}};
+  if (query.window) {
+    row.Set("requested_trim_ns", List{query.window->begin_ns, query.window->end_ns});
+  }
+  row.Set("available_devices", AvailableDevices(query.trace));
+  row.Set("hint",
+          elsewhere_in_time
+              ? fmt::format(
+                    "device {} has {} kernels, none of them wholly inside the window; widen --trim",
+                    device, counts.at(device))
+              : DeviceHint(device, counts));
+  return Answer::Problem(std::move(row));
+}
+
+Result<Answer> RunSkill(const Skill& skill, const Query& query) {
   const Trace& trace = query.trace;
-  if (auto rows = RefuseUnknownDevice(skill, query)) {
-    return *std::move(rows);
+  if (auto answer = RefuseUnknownDevice(skill, query)) {
+    return *std::move(answer);
   }
-  if (auto rows = AbstainForMissingTables(skill, trace)) {
-    return *std::move(rows);
+  if (auto answer = AbstainForMissingTables(skill, trace)) {
+    return *std::move(answer);
   }
-  if (auto rows = AbstainForMissingColumns(skill, trace)) {
-    return *std::move(rows);
+  if (auto answer = AbstainForMissingColumns(skill, trace)) {
+    return *std::move(answer);
   }
-  if (auto rows = AbstainForNoKernels(skill, trace)) {
-    return *std::move(rows);
+  if (auto answer = AbstainForNoKernels(skill, trace)) {
+    return *std::move(answer);
   }
   return skill.run(query);
 }

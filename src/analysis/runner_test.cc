@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "analysis/runner.h"
+#include "analysis/params.h"
 
 #include <gtest/gtest.h>
 
@@ -86,12 +87,12 @@ TEST(RunSkill, AnInventoryDeviceWithoutKernelsIsNoError) {
 
 TEST(RunSkill, MissingColumnsAreNamed) {
   Trace trace = TraceBuilder().Kernel("k", {.start_ns = 0, .end_ns = 5}).Build();
-  trace.schema.tables = {{.name = "CUPTI_ACTIVITY_KIND_KERNEL",
-                          .columns = {{"start", "INTEGER"}, {"shortName", "INTEGER"}}},
-                         {.name = "StringIds", .columns = {{"id", "INTEGER"}, {"value", "TEXT"}}}};
-  const Rows rows = RunOn(trace, "top_kernels");
-  ASSERT_TRUE(rows.abstention.has_value());
-  EXPECT_EQ(ToJson(Cell(rows.abstention->details, "missing_columns"), JsonLayout::kOneLine),
+  trace.schema.tables = {{.name = "CUPTI_ACTIVITY_KIND_KERNEL"}, {.name = "StringIds"}};
+  trace.schema
+      .missing[static_cast<size_t>(TableId::kKernel)][static_cast<size_t>(Column::kTime)] = {"end"};
+  const Answer answer = RunOn(trace, "top_kernels");
+  ASSERT_TRUE(answer.abstention.has_value());
+  EXPECT_EQ(ToJson(Cell(answer.abstention->details, "missing_columns"), JsonLayout::kOneLine),
             R"({"CUPTI_ACTIVITY_KIND_KERNEL": ["end"]})");
 }
 

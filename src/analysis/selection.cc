@@ -13,14 +13,19 @@ LanesOnDevice::LanesOnDevice(const Trace& trace, int64_t device) {
   }
 }
 
-std::vector<int64_t> DevicesWithKernels(const Trace& trace) {
-  std::vector<uint8_t> used(trace.lanes.size(), 0);
+std::vector<int64_t> KernelsPerLane(const Trace& trace) {
+  std::vector<int64_t> counts(trace.lanes.size(), 0);
   for (const LaneId lane : trace.kernels.lane) {
-    used[Index(lane)] = 1;
+    ++counts[Index(lane)];
   }
+  return counts;
+}
+
+std::vector<int64_t> DevicesWithKernels(const Trace& trace) {
+  const std::vector<int64_t> counts = KernelsPerLane(trace);
   std::set<int64_t> devices;
-  for (size_t lane = 0; lane < used.size(); ++lane) {
-    if (used[lane] != 0 && trace.lanes[lane].device) {
+  for (size_t lane = 0; lane < counts.size(); ++lane) {
+    if (counts[lane] > 0 && trace.lanes[lane].device) {
       devices.insert(*trace.lanes[lane].device);
     }
   }
@@ -34,21 +39,6 @@ std::optional<Span> KernelSpan(const Trace& trace) {
   }
   return Span{kernels.start_ns.front(),
               *std::max_element(kernels.end_ns.begin(), kernels.end_ns.end())};
-}
-
-Value NumberValue(const std::optional<int64_t>& number) {
-  return number ? Value(*number) : Value();
-}
-Value DeviceValue(const Lane& lane) { return NumberValue(lane.device); }
-Value StreamValue(const Lane& lane) { return NumberValue(lane.stream); }
-Value ContextValue(const Lane& lane) { return NumberValue(lane.context); }
-
-Value PidValue(const Lane& lane) {
-  return lane.global_pid ? Value(Process{*lane.global_pid}.pid()) : Value();
-}
-
-Value TextValue(const Trace& trace, StringId id) {
-  return id == StringId::kNone ? Value() : Value(trace.strings.Get(id));
 }
 
 }  // namespace nsys

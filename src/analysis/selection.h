@@ -6,7 +6,6 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/skill.h"
 #include "trace/intervals.h"
 #include "trace/trace.h"
 
@@ -22,22 +21,13 @@ class LanesOnDevice {
   std::vector<uint8_t> on_;
 };
 
+// Number of kernels of each LaneId.
+std::vector<int64_t> KernelsPerLane(const Trace& trace);
+
 // The devices on which kernels ran, ascending, whatever the window.
 std::vector<int64_t> DevicesWithKernels(const Trace& trace);
 
 // [first start, last end] of all kernels, or nothing when there are none.
 std::optional<Span> KernelSpan(const Trace& trace);
-
-// A lane's parts as cells of a row; null for what the capture does not tell.
-Value DeviceValue(const Lane& lane);
-Value StreamValue(const Lane& lane);
-Value ContextValue(const Lane& lane);
-Value PidValue(const Lane& lane);
-
-// The text of `id`, or null for kNone.
-Value TextValue(const Trace& trace, StringId id);
-
-// An optional number as a cell.
-Value NumberValue(const std::optional<int64_t>& number);
 
 }  // namespace nsys

@@ -74,16 +74,16 @@ std::function<std::string(const Object& row)> DurationCell(std::string key) {
   };
 }
 
-Rows Rows::Abstain(std::string reason, Object details) {
-  Rows rows;
-  rows.abstention = Abstention{.reason = std::move(reason), .details = std::move(details)};
-  return rows;
+Answer Answer::Abstain(std::string reason, Object details) {
+  Answer answer;
+  answer.abstention = Abstention{.reason = std::move(reason), .details = std::move(details)};
+  return answer;
 }
 
-Rows Rows::Problem(Object row) {
-  Rows rows;
-  rows.problem = std::move(row);
-  return rows;
+Answer Answer::Problem(Object row) {
+  Answer answer;
+  answer.problem = std::move(row);
+  return answer;
 }
 
 const Param* Skill::FindParam(std::string_view param_name) const {

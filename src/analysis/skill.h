@@ -94,16 +94,21 @@ struct Abstention {
   Object details = {};  // e.g. missing_tables
 };
 
-struct Rows {
-  std::vector<Object> rows;        // data rows, in their total order
-  std::vector<Object> extra_rows;  // rows about the data (_summary, _metadata), printed after them
-  std::vector<std::string> notes;  // sentences for the text form: totals, caveats, what to do next
+// What a skill found, or why it found nothing.
+struct Answer {
+  // Data rows, in their total order, and rows about the data (_summary, _metadata) to print after
+  // them.
+  std::vector<Object> rows;
+  std::vector<Object> about;
+  // Sentences for the text form: totals, caveats, what to do next.
+  std::vector<std::string> notes;
+  // Instead of all that: why the capture cannot answer, or why the arguments fit no part of it
+  // (a row with the key `error`).
   std::optional<Abstention> abstention;
-  std::optional<Object>
-      problem;  // a row with the key `error`: the arguments fit no part of the capture
+  std::optional<Object> problem;
 
-  static Rows Abstain(std::string reason, Object details = {});
-  static Rows Problem(Object row);  // `row` begins with the key "error"
+  static Answer Abstain(std::string reason, Object details = {});
+  static Answer Problem(Object row);  // `row` begins with the key "error"
 };
 
 // ---- the skill
@@ -126,7 +131,7 @@ struct Skill {
   WindowRule window_rule = WindowRule::kContain;
   std::vector<ColumnSpec> columns = {};
   std::string_view empty_text = "no results";  // what the text form says when nothing was found
-  std::function<Result<Rows>(const Query&)> run = nullptr;
+  std::function<Result<Answer>(const Query&)> run = nullptr;
 
   const Param* FindParam(std::string_view param_name) const;
 };

@@ -54,6 +54,17 @@ double BytesToMb(int64_t bytes, int decimals, Rounding rounding) {
   return Round(static_cast<double>(bytes) / 1e6, decimals, rounding);
 }
 
+std::optional<double> Percent(int64_t part, int64_t whole, int decimals, Rounding rounding) {
+  if (whole == 0) {
+    return std::nullopt;
+  }
+  return Round(100.0 * static_cast<double>(part) / static_cast<double>(whole), decimals, rounding);
+}
+
+double Ratio(int64_t numerator, int64_t denominator) {
+  return denominator == 0 ? 0 : static_cast<double>(numerator) / static_cast<double>(denominator);
+}
+
 std::string FormatDouble(double value) {
   std::array<char, 32> buffer;
   const double magnitude = std::fabs(value);

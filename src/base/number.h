@@ -23,6 +23,13 @@ double NsToMs(int64_t ns, int decimals, Rounding rounding = Rounding::kHalfEven)
 double NsToUs(int64_t ns, int decimals, Rounding rounding = Rounding::kHalfEven);
 double BytesToMb(int64_t bytes, int decimals, Rounding rounding = Rounding::kHalfEven);
 
+// 100 · part / whole, rounded; nothing when `whole` is 0.
+std::optional<double> Percent(int64_t part, int64_t whole, int decimals,
+                              Rounding rounding = Rounding::kHalfEven);
+
+// numerator / denominator, 0 when the denominator is 0.
+double Ratio(int64_t numerator, int64_t denominator);
+
 // The shortest decimal text that reads back as `value`, always with a decimal point or an exponent
 // (0.0, 3e-06, 1e+20). `value` must be finite.
 std::string FormatDouble(double value);

@@ -26,7 +26,8 @@ std::string ToValidUtf8(std::string_view bytes);
 bool IsValidUtf8(std::string_view bytes);
 
 // `text` for a terminal: control characters (newline and escape among them) become a blank,
-// so that a name from a capture can neither break a table nor talk to the terminal.
+// so that a name from a capture can neither break a table nor talk to the terminal. Bytes that are
+// not UTF-8 become U+FFFD, as in ToValidUtf8.
 std::string Printable(std::string_view text);
 
 // `text` in at most `width` columns, cut in the middle with `…`; code points count as one column.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,10 +45,20 @@ class Value {
   Value() = default;                   // null
   Value(std::nullptr_t) {}             // NOLINT: implicit on purpose, like all below
   Value(bool value) : data_(value) {}  // NOLINT
-  Value(int value) : data_(static_cast<int64_t>(value)) {}      // NOLINT
-  Value(int64_t value) : data_(value) {}                        // NOLINT
-  Value(size_t value) : data_(static_cast<int64_t>(value)) {}   // NOLINT
-  Value(double value) : data_(value) {}                         // NOLINT
+  Value(int value) : data_(static_cast<int64_t>(value)) {}     // NOLINT
+  Value(int64_t value) : data_(value) {}                       // NOLINT
+  Value(size_t value) : data_(static_cast<int64_t>(value)) {}  // NOLINT
+  Value(double value) : data_(value) {}                        // NOLINT
+  Value(std::optional<int64_t> value) {                        // NOLINT: nothing is null
+    if (value) {
+      data_ = *value;
+    }
+  }
+  Value(std::optional<double> value) {  // NOLINT
+    if (value) {
+      data_ = *value;
+    }
+  }
   Value(const char* value) : data_(std::string(value)) {}       // NOLINT
   Value(std::string_view value) : data_(std::string(value)) {}  // NOLINT
   Value(std::string value) : data_(std::move(value)) {}         // NOLINT

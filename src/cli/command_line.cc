@@ -8,13 +8,12 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include "analysis/iterations.h"
 #include "base/number.h"
 #include "base/text.h"
 
 namespace nsys {
 namespace {
-
-constexpr const char* kDefaultMarker = "sample_0";
 
 Error UsageError(std::string message, std::string hint) {
   return Error{.code = ErrorCode::kUsage, .message = std::move(message), .hint = std::move(hint)};
@@ -28,7 +27,7 @@ struct RawOptions {
   std::vector<std::string> params;
   std::vector<std::string> trim;
   std::string iteration;
-  std::string marker = kDefaultMarker;
+  std::string marker{kDefaultMarker};
   std::string max_rows;
   std::string device;
   std::string output;

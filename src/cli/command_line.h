@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "analysis/runner.h"
+#include "analysis/params.h"
 #include "analysis/window.h"
 #include "base/json.h"
 #include "base/result.h"

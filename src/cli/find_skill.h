@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Skills by name, for all commands that take one.
 #pragma once
 
 #include <string>

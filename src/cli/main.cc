@@ -2,7 +2,9 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <unistd.h>
@@ -24,6 +26,24 @@ namespace {
 extern "C" void OnInterrupt(int signal_number) {
   RemoveTemporaryExports();
   ::_exit(128 + signal_number);
+}
+
+bool g_json_errors = false;  // set before any handler can run
+
+// Captures are mapped into memory; when somebody shortens the file meanwhile, its pages are gone.
+extern "C" void OnLostPages(int) {
+  static constexpr std::string_view kText =
+      "Error [PROFILE_ERROR]: the capture became shorter while it was read; wait until it is "
+      "written, then run again\n";
+  static constexpr std::string_view kJson =
+      "{\"error\": {\"code\": \"PROFILE_ERROR\", \"message\": \"the capture became shorter while "
+      "it "
+      "was read\", \"hint\": \"wait until it is written, then run again\"}}\n";
+  RemoveTemporaryExports();
+  const std::string_view told = g_json_errors ? kJson : kText;
+  const ssize_t written =
+      ::write(g_json_errors ? STDOUT_FILENO : STDERR_FILENO, told.data(), told.size());
+  ::_exit(written < 0 ? 1 : ExitStatus(ErrorCode::kProfile));
 }
 
 Status Execute(const Request& request) {
@@ -54,6 +74,8 @@ int Report(const Error& error, bool as_json) {
 
 int Main(const std::vector<std::string>& arguments) {
   const bool json_errors = WantsJsonErrors(arguments);
+  g_json_errors = json_errors;
+  std::signal(SIGBUS, OnLostPages);
   try {
     auto request = ParseCommandLine(arguments);
     if (!request.ok()) {

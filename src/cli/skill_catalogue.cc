@@ -85,7 +85,8 @@ Object InfoObject(const Skill& skill) {
           {"parameters", std::move(params)},
           {"title", skill.title},
           {"category", CategoryName(skill.category)},
-          {"required_tables", TableNames(skill.needs.empty() ? skill.needs_one_of : skill.needs)},
+          {"required_tables", TableNames(skill.needs)},
+          {"required_one_of", TableNames(skill.needs_one_of)},
           {"window", WindowRuleName(skill.window_rule)},
           {"columns", std::move(columns)},
           {"origin", "builtin"}};
@@ -113,23 +114,6 @@ std::string InfoText(const Skill& skill) {
 }
 
 }  // namespace
-
-Result<const Skill*> FindSkillOrSuggest(const std::string& name) {
-  if (const Skill* skill = FindSkill(name)) {
-    return skill;
-  }
-  std::vector<std::string> names;
-  for (const Skill& skill : AllSkills()) {
-    names.emplace_back(skill.name);
-  }
-  const auto nearest = NearestName(name, names);
-  Error error{.code = ErrorCode::kSkillNotFound,
-              .message = fmt::format("unknown skill '{}'", name),
-              .hint = nearest ? fmt::format("did you mean '{}'?", *nearest)
-                              : "nsys-ai skill list shows all skills"};
-  error.details = {{"skill", name}, {"available_skills", std::move(names)}};
-  return error;
-}
 
 Status RunSkillList(const SkillListRequest& request) {
   if (request.format == OutputFormat::kText) {

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "analysis/iterations.h"
+#include "analysis/params.h"
 #include "analysis/runner.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -29,11 +30,12 @@ void Warn(const std::string& text) {
 }
 
 Result<Trace> Load(const SkillRunRequest& request, const Reads& reads) {
-  NSYS_ASSIGN(const std::unique_ptr<TableSource> source, OpenCapture(request.profile));
-  Progress progress;
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-  LoadOptions options{.threads = request.threads > 0 ? request.threads : static_cast<int>(cores),
-                      .progress = [&](int64_t rows) { progress.Update(rows); }};
+  const int threads = request.threads > 0 ? request.threads : static_cast<int>(cores);
+  NSYS_ASSIGN(const std::unique_ptr<TableSource> source, OpenCapture(request.profile, threads));
+  Progress progress;
+  const LoadOptions options{.threads = threads,
+                            .progress = [&](int64_t rows) { progress.Update(rows); }};
   return LoadTrace(*source, reads, options);
 }
 
@@ -78,18 +80,53 @@ TextStyle StyleOfTerminal(bool to_stdout) {
   return {.emphasis = colors ? Emphasis::kAnsi : Emphasis::kPlain};
 }
 
-std::string Render(const SkillRunRequest& request, const Skill& skill, const Rows& rows) {
+std::string Render(const SkillRunRequest& request, const Skill& skill, const Answer& answer) {
   switch (request.format) {
     case OutputFormat::kText:
-      return RowsToText(skill, rows, StyleOfTerminal(request.output.empty()));
+      return RowsToText(skill, answer, StyleOfTerminal(request.output.empty()));
     case OutputFormat::kJson:
-      return RowsToJson(rows, request.max_rows, request.layout);
+      return RowsToJson(answer, request.max_rows, request.layout);
     case OutputFormat::kJsonLines:
-      return RowsToJsonLines(rows);
+      return RowsToJsonLines(answer);
     case OutputFormat::kCsv:
-      return RowsToCsv(skill, rows);
+      return RowsToCsv(skill, answer);
   }
   return "";
+}
+
+// Without launches there is nothing to find iterations by: an abstention, not the whole capture.
+std::optional<Answer> AbstainFromIterations(const Trace& trace) {
+  List missing;
+  for (const TableId table : {TableId::kKernel, TableId::kRuntime}) {
+    if (!trace.schema.Has(table)) {
+      missing.emplace_back(CanonicalName(table));
+    }
+  }
+  if (missing.empty() && trace.kernels.size() > 0) {
+    return std::nullopt;
+  }
+  return Answer::Abstain(
+      "Iterations are found by launches of kernels, and this capture has no kernels or no API "
+      "calls.",
+      {{"missing_tables", std::move(missing)}});
+}
+
+Result<Answer> AnswerFor(const SkillRunRequest& request, const Skill& skill, const Params& params,
+                         const Trace& trace) {
+  std::optional<Window> window = request.window;
+  if (window) {
+    NSYS_TRY(CheckWindow(trace, *window));
+  }
+  if (skill.window_rule == WindowRule::kIgnored) {
+    return RunSkill(skill, {.trace = trace, .params = params, .window = std::nullopt});
+  }
+  if (request.iteration) {
+    if (auto answer = AbstainFromIterations(trace)) {
+      return *std::move(answer);
+    }
+    NSYS_ASSIGN(window, IterationWindow(request, skill, trace, params));
+  }
+  return RunSkill(skill, {.trace = trace, .params = params, .window = window});
 }
 
 }  // namespace
@@ -97,28 +134,16 @@ std::string Render(const SkillRunRequest& request, const Skill& skill, const Row
 Status RunSkillRun(const SkillRunRequest& request) {
   NSYS_ASSIGN(const Skill* skill, FindSkillOrSuggest(request.name));
   NSYS_ASSIGN(const Params params, BindParams(*skill, request.params));
-  const bool windowed = skill->window_rule != WindowRule::kIgnored;
-  Reads reads = ReadsFor(*skill, request.window.has_value());
-  if (request.iteration) {
+  Reads reads = ReadsFor(*skill, request.window);
+  if (request.iteration && skill->window_rule != WindowRule::kIgnored) {
     reads.Add(IterationReads());
   }
   NSYS_ASSIGN(const Trace trace, Load(request, reads));
   for (const std::string& warning : trace.warnings) {
     Warn(warning);
   }
-
-  std::optional<Window> window = request.window;
-  if (window) {
-    NSYS_TRY(CheckWindow(trace, *window));
-  }
-  const bool iterable = trace.kernels.size() > 0 && trace.schema.Has(TableId::kRuntime);
-  if (request.iteration && iterable) {
-    NSYS_ASSIGN(window, IterationWindow(request, *skill, trace, params));
-  }
-  NSYS_ASSIGN(const Rows rows, RunSkill(*skill, {.trace = trace,
-                                                 .params = params,
-                                                 .window = windowed ? window : std::nullopt}));
-  const std::string text = Render(request, *skill, rows);
+  NSYS_ASSIGN(const Answer answer, AnswerFor(request, *skill, params, trace));
+  const std::string text = Render(request, *skill, answer);
   return request.output.empty() ? WriteStdout(text) : WriteFileAtomically(request.output, text);
 }
 

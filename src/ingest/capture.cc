@@ -15,6 +15,7 @@
 #include "ingest/nsys_export.h"
 #include "ingest/nsys_tool.h"
 #include "ingest/parquet_source.h"
+#include "ingest/schema_probe.h"
 #include "ingest/sqlite_source.h"
 
 namespace nsys {
@@ -55,7 +56,7 @@ std::string TableList(const std::vector<SourceTable>& tables) {
   }
   std::vector<std::string> names;
   for (size_t i = 0; i < std::min(kShown, tables.size()); ++i) {
-    names.push_back(Printable(ToValidUtf8(tables[i].name)));
+    names.push_back(Printable(tables[i].name));
   }
   std::string list = "its tables are " + Join(names, ", ");
   if (tables.size() > kShown) {
@@ -78,19 +79,19 @@ SourceResult CheckedForNsight(SourceResult opened, const std::string& path) {
     return opened;
   }
   return Error{.code = ErrorCode::kSchema,
-               .message = fmt::format("{} is no Nsight Systems export: {}", ShownPath(path),
+               .message = fmt::format("{} is not an Nsight Systems export: {}", ShownPath(path),
                                       TableList(tables)),
                .hint = "make one with `nsys export --type=sqlite` or `--type=parquetdir`"};
 }
 
-SourceResult OpenFolder(const std::string& path) {
+SourceResult OpenFolder(const std::string& path, int threads) {
   if (access(path.c_str(), R_OK | X_OK) != 0) {
     return Error{.code = ErrorCode::kProfile,
                  .message = fmt::format("no permission to read the folder {}", ShownPath(path)),
                  .hint = "ask its owner for read permission, or copy it"};
   }
   if (!ListParquetFiles(path).empty()) {
-    return CheckedForNsight(OpenParquetFolder(path), path);
+    return CheckedForNsight(OpenParquetFolder(path, threads), path);
   }
   std::vector<std::string> others;
   std::error_code error;
@@ -115,7 +116,7 @@ Error NotACapture(const std::string& path, const FileFacts& facts) {
           .hint = facts.hint};
 }
 
-SourceResult OpenReport(const std::string& path, const FileFacts& facts_of_report) {
+SourceResult OpenReport(const std::string& path, const FileFacts& facts_of_report, int threads) {
   const SiblingExports siblings = FindSiblingExports(path);
   for (const std::string& sibling : siblings.fresh) {
     const Result<FileFacts> facts = InspectFile(sibling);
@@ -123,7 +124,7 @@ SourceResult OpenReport(const std::string& path, const FileFacts& facts_of_repor
       continue;
     }
     SourceResult opened = facts.value().kind == FileKind::kDirectory
-                              ? OpenFolder(sibling)
+                              ? OpenFolder(sibling, threads)
                               : CheckedForNsight(OpenSqlite(sibling), sibling);
     // A sibling that cannot be read is no obstacle as long as something else can.
     if (opened.ok()) {
@@ -140,13 +141,14 @@ SourceResult OpenReport(const std::string& path, const FileFacts& facts_of_repor
     }
     const std::string& sibling = siblings.fresh.front();
     const bool folder = fs::is_directory(sibling);
-    return folder ? OpenFolder(sibling) : CheckedForNsight(OpenSqlite(sibling), sibling);
+    return folder ? OpenFolder(sibling, threads) : CheckedForNsight(OpenSqlite(sibling), sibling);
   }
   NSYS_ASSIGN(std::unique_ptr<TemporaryExport> files, TemporaryExport::Make(nsys, path));
   const bool folder = fs::is_directory(files->path());
-  NSYS_ASSIGN(std::unique_ptr<TableSource> tables,
-              CheckedForNsight(
-                  folder ? OpenParquetFolder(files->path()) : OpenSqlite(files->path()), path));
+  NSYS_ASSIGN(
+      std::unique_ptr<TableSource> tables,
+      CheckedForNsight(
+          folder ? OpenParquetFolder(files->path(), threads) : OpenSqlite(files->path()), path));
   return std::unique_ptr<TableSource>(
       std::make_unique<ExportedSource>(std::move(files), std::move(tables)));
 }
@@ -157,11 +159,11 @@ bool HasReportName(const std::string& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<TableSource>> OpenCapture(const std::string& path) {
+Result<std::unique_ptr<TableSource>> OpenCapture(const std::string& path, int threads) {
   NSYS_ASSIGN(const FileFacts facts, InspectFile(path));
   switch (facts.kind) {
     case FileKind::kDirectory:
-      return OpenFolder(path);
+      return OpenFolder(path, threads);
     case FileKind::kSqlite:
       return CheckedForNsight(OpenSqlite(path), path);
     case FileKind::kParquetFile:
@@ -181,7 +183,7 @@ Result<std::unique_ptr<TableSource>> OpenCapture(const std::string& path) {
             "application, then give the .nsys-rep"};
   }
   if (HasReportName(path)) {
-    return OpenReport(path, facts);
+    return OpenReport(path, facts, threads);
   }
   if (facts.kind == FileKind::kReport) {
     return Error{

@@ -15,6 +15,7 @@ namespace nsys {
 // (.nsys-rep, .qdrep), for which a fresh export beside it is used, else `nsys export` into a
 // temporary folder that is removed with the source. Errors name what is there instead and what to
 // do.
-Result<std::unique_ptr<TableSource>> OpenCapture(const std::string& path);
+// `threads` is for readers that use several within one table.
+Result<std::unique_ptr<TableSource>> OpenCapture(const std::string& path, int threads);
 
 }  // namespace nsys

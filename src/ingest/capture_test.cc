@@ -2,10 +2,11 @@
 #include "ingest/capture.h"
 
 #include <fcntl.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "ingest/file_kind.h"
 #include "ingest/ingest_test_util.h"
@@ -50,7 +51,7 @@ void SetTime(const std::string& path, time_t seconds) {
 }
 
 Error OpenError(const std::string& path) {
-  const auto opened = OpenCapture(path);
+  const auto opened = OpenCapture(path, 1);
   if (opened.ok()) {
     return {.code = ErrorCode::kUsage, .message = "opened"};
   }
@@ -130,9 +131,9 @@ TEST(OpenCapture, SqliteWithoutNsightTables) {
   EXPECT_EQ(error.code, ErrorCode::kSchema);
   EXPECT_THAT(error.message, HasSubstr("its tables are authors, books"));
   MakeSqlite(folder / "b.sqlite", "CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT)");
-  EXPECT_TRUE(OpenCapture(folder / "b.sqlite").ok());
+  EXPECT_TRUE(OpenCapture(folder / "b.sqlite", 1).ok());
   MakeSqlite(folder / "c.nsys-rep", SampleSql());
-  EXPECT_TRUE(OpenCapture(folder / "c.nsys-rep").ok());
+  EXPECT_TRUE(OpenCapture(folder / "c.nsys-rep", 1).ok());
 }
 
 TEST(OpenCapture, ReportUsesTheNewestFreshSibling) {
@@ -142,7 +143,7 @@ TEST(OpenCapture, ReportUsesTheNewestFreshSibling) {
   MakeSqlite(folder / "x.sqlite", SampleSql());
   SetTime(folder / "x.nsys-rep", 1000);
   SetTime(folder / "x.sqlite", 1000);
-  EXPECT_TRUE(OpenCapture(folder / "x.nsys-rep").ok());
+  EXPECT_TRUE(OpenCapture(folder / "x.nsys-rep", 1).ok());
   SetTime(folder / "x.sqlite", 999);
   const Error error = OpenError(folder / "x.nsys-rep");
   EXPECT_EQ(error.code, ErrorCode::kExportToolMissing);
@@ -170,7 +171,7 @@ TEST(OpenCapture, ReportIsExportedAndTheExportRemoved) {
   const ScopedVariable scratch("TMPDIR", temporary.path());
   WriteFile(folder / "50%h it's.nsys-rep", "dummy");
   {
-    const auto opened = OpenCapture(folder / "50%h it's.nsys-rep");
+    const auto opened = OpenCapture(folder / "50%h it's.nsys-rep", 1);
     ASSERT_TRUE(opened.ok()) << opened.error().message << opened.error().hint;
     EXPECT_EQ(NamesIn(temporary.path()).size(), 1U);
     EXPECT_TRUE(LoadTrace(*opened.value(), ReadEverything(), {}).ok());

@@ -46,7 +46,8 @@ struct DuckdbApi {
 };
 
 // The library, looked for once: at $NSYS_AI_DUCKDB, else libduckdb.so where the dynamic linker
-// looks (beside the program). Thread-safe; the pointer stays valid until the process ends.
+// looks (an installed program: in ../lib of its own folder). Thread-safe; the pointer stays valid
+// until the process ends.
 Result<const DuckdbApi*> LoadDuckdb();
 
 }  // namespace nsys

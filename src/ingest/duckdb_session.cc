@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "ingest/duckdb_session.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "base/text.h"
 
@@ -39,7 +39,7 @@ Result<std::unique_ptr<DuckdbDatabase>> DuckdbDatabase::Open(int threads) {
   char* message = nullptr;
   const duckdb_state state = api->open_ext(nullptr, &database->database_, config, &message);
   api->destroy_config(&config);
-  std::string reason = state == DuckDBSuccess ? "" : Printable(ToValidUtf8(Words(message)));
+  std::string reason = state == DuckDBSuccess ? "" : Printable(Words(message));
   if (message != nullptr) {
     api->free(message);
   }

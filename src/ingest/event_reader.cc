@@ -3,10 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <numeric>
-#include <tuple>
-
 #include "base/text.h"
 
 namespace nsys {
@@ -92,24 +88,6 @@ std::vector<std::string> EventReader::Warnings() const {
   add(reversed_, "row ends before it starts", "rows end before they start");
   add(too_long_, "row lasts longer than 64 bits can say", "rows last longer than 64 bits can say");
   return warnings;
-}
-
-std::vector<uint32_t> TimeOrder(const Events& events) {
-  const auto key = [&](uint32_t row) {
-    return std::make_tuple(events.start_ns[row], events.end_ns[row], row);
-  };
-  const auto rows = static_cast<uint32_t>(events.size());
-  bool sorted = true;
-  for (uint32_t row = 1; row < rows && sorted; ++row) {
-    sorted = key(row - 1) < key(row);
-  }
-  if (sorted) {
-    return {};
-  }
-  std::vector<uint32_t> order(rows);
-  std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
-  return order;
 }
 
 }  // namespace nsys

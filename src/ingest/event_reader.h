@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reads the rows of one table of timed events: asks for the source columns that exist, drops rows
-// without sensible times and counts them, and afterwards brings columns into time order.
+// without sensible times and counts them.
 #pragma once
 
 #include <atomic>
@@ -111,22 +111,5 @@ class EventReader {
   int64_t reversed_ = 0;
   int64_t too_long_ = 0;
 };
-
-// The rows of `events` in the order of (start, end, row); empty when they are in order already.
-std::vector<uint32_t> TimeOrder(const Events& events);
-
-// Puts `column` into `order`. An empty order or column stays as it is.
-template <typename T>
-void Reorder(std::vector<T>& column, const std::vector<uint32_t>& order) {
-  if (order.empty() || column.empty()) {
-    return;
-  }
-  std::vector<T> sorted;
-  sorted.reserve(column.size());
-  for (const uint32_t row : order) {
-    sorted.push_back(column[row]);
-  }
-  column = std::move(sorted);
-}
 
 }  // namespace nsys

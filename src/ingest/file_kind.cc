@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "ingest/file_kind.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
 
 #include "base/text.h"
 
@@ -27,7 +28,7 @@ struct Magic {
 using namespace std::string_view_literals;
 
 constexpr std::string_view kUnpackHint =
-    "unpack it and give the .sqlite export or the folder of Parquet tables inside";
+    "unpack it, then give the .sqlite export or the folder of Parquet tables inside";
 constexpr std::string_view kExportHint =
     "export the report with `nsys export --type=sqlite` or `--type=parquetdir` and give the result";
 
@@ -80,11 +81,10 @@ FileFacts JudgeText(std::string_view head) {
   const std::string_view text = WithoutLeadingBlanks(head);
   const std::string lower = LowerAscii(text.substr(0, 64));
   if (text.empty()) {
-    facts.what = "a text file of blanks only";
+    facts.what = "a text file with nothing but white space";
   } else if (lower.starts_with("<!doctype html") || lower.starts_with("<html")) {
     facts.what = "an HTML page";
-    facts.hint =
-        "a download that asked for a login often leaves such a page; download the file again";
+    facts.hint = "a download that needed a login often leaves such a page; download the file again";
     facts.never_report = true;
   } else if (lower.starts_with("<?xml") || lower.starts_with("<svg")) {
     facts.what = "an XML file";
@@ -117,8 +117,8 @@ Error CannotOpen(const std::string& path, int error) {
           .message = permission
                          ? fmt::format("no permission to read {}", ShownPath(path))
                          : fmt::format("cannot open {}: {}", ShownPath(path), std::strerror(error)),
-          .hint = permission ? "ask its owner for read permission, or copy it"
-                             : "check the path and the disk it is on"};
+          .hint = permission ? "ask its owner for permission to read it"
+                             : "check the path, and the disk it is on"};
 }
 
 std::string_view SpecialFileName(mode_t mode) {
@@ -134,7 +134,7 @@ std::string_view SpecialFileName(mode_t mode) {
   if (S_ISBLK(mode)) {
     return "a block device";
   }
-  return "no regular file";
+  return "something special";
 }
 
 Result<std::string> ReadHead(const std::string& path) {
@@ -166,7 +166,7 @@ Result<std::string> ReadHead(const std::string& path) {
 
 }  // namespace
 
-std::string ShownPath(std::string_view path) { return Printable(ToValidUtf8(path)); }
+std::string ShownPath(std::string_view path) { return Printable(path); }
 
 bool HasSuffix(std::string_view path, std::string_view suffix) {
   return path.size() > suffix.size() &&
@@ -187,8 +187,8 @@ FileFacts JudgeContent(std::string_view head, int64_t size) {
     return {.kind = FileKind::kParquetFile, .size = size};
   }
   if (head.find_first_not_of('\0') == std::string_view::npos) {
-    return {.what = "a file of zero bytes only",
-            .hint = "the copy did not finish or the disk was full; copy or export it again",
+    return {.what = "a file that holds nothing but zeros",
+            .hint = "the copy did not finish, or the disk was full; copy or export it again",
             .size = size,
             .never_report = true};
   }
@@ -226,9 +226,9 @@ Result<FileFacts> InspectFile(const std::string& path) {
   }
   if (!S_ISREG(info.st_mode)) {
     return Error{.code = ErrorCode::kProfile,
-                 .message = fmt::format("{} is {}, not a file", ShownPath(path),
+                 .message = fmt::format("{} is {}, not a regular file", ShownPath(path),
                                         SpecialFileName(info.st_mode)),
-                 .hint = "write the capture to a file and give that"};
+                 .hint = "save the capture as a file and give that"};
   }
   NSYS_ASSIGN(const std::string head, ReadHead(path));
   return JudgeContent(head, info.st_size);

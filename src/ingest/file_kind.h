@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <ctime>
 #include <string>
 #include <string_view>
 
@@ -28,11 +27,10 @@ struct FileFacts {
   bool never_report = false;  // of kOther: cannot be a report either, whatever its name says
 };
 
-// Looks at `path`. Errors: nothing there, not allowed to look, or no file and no folder.
+// Looks at `path`. Errors: nothing there, not allowed to look, or neither a file nor a folder.
 Result<FileFacts> InspectFile(const std::string& path);
 
-// The kind that the first bytes of a file of `size` bytes tell; `head` may be shorter than the
-// file.
+// What a file of `size` bytes is, judged by its first bytes; `head` need not be the whole file.
 FileFacts JudgeContent(std::string_view head, int64_t size);
 
 // `path` for a message: one line, valid UTF-8.

@@ -2,6 +2,7 @@
 // LoadTrace: reads the tables at the same time, then gives lanes and threads the numbers of the
 // whole trace, which depend on the keys alone and not on which table was read first.
 #include "ingest/load.h"
+#include "ingest/schema_probe.h"
 
 #include <algorithm>
 #include <array>
@@ -13,8 +14,6 @@
 
 namespace nsys {
 namespace {
-
-constexpr int64_t kThreadBits = 0xFFFFFF;
 
 struct Job {
   TableId table;
@@ -169,13 +168,13 @@ void Loader::NumberProcesses() {
     }
   }
   for (const Thread& thread : trace_.threads) {
-    words.push_back(thread.global_tid & ~kThreadBits);
+    words.push_back(ProcessWord(thread.global_tid));
   }
   for (const int64_t word : SortedUnion<int64_t>({&words})) {
     trace_.processes.push_back({.global_pid = word});
   }
   for (Thread& thread : trace_.threads) {
-    thread.process = trace_.FindProcess(thread.global_tid & ~kThreadBits);
+    thread.process = trace_.FindProcess(ProcessWord(thread.global_tid));
   }
 }
 

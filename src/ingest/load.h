@@ -21,12 +21,6 @@ struct LoadOptions {
   ProgressSink progress;  // may be empty
 };
 
-// Which tables there are and which one answers for each TableId: the exact name, else the highest
-// <name>_V<n>, else the first other name with that prefix whose remainder does not begin with a
-// digit (so MEMCPY2, peer copies, never stands for MEMCPY); for kernels alone, last, the first
-// table whose name contains KERNEL.
-Schema ProbeSchema(const TableSource& source);
-
 // Loads the columns of `reads`. Columns that the file lacks stay at their documented default; rows
 // without a start, and rows that end before they start, are left out and counted in `warnings`.
 Result<Trace> LoadTrace(const TableSource& source, const Reads& reads, const LoadOptions& options);

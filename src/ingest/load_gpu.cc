@@ -68,15 +68,6 @@ class GpuColumns {
   SourceColumnIndex correlation_ = SourceColumnIndex::kAbsent;
 };
 
-std::vector<uint32_t> SortGpuEvents(GpuEvents& events) {
-  std::vector<uint32_t> order = TimeOrder(events);
-  Reorder(events.start_ns, order);
-  Reorder(events.end_ns, order);
-  Reorder(events.lane, order);
-  Reorder(events.correlation, order);
-  return order;
-}
-
 // Names for kernels whose texts the capture lacks, made once per number.
 class SubstituteNames {
  public:
@@ -102,7 +93,7 @@ Status LoadPlain(TableId table, LoadContext& context, ColumnSet wanted, GpuEvent
   EventReader reader(context, table);
   GpuColumns common(reader, wanted, to, findings);
   NSYS_TRY(reader.Read(OpenEnd::kDrop, to, [&](const Cells& cells) { common.Add(cells); }));
-  SortGpuEvents(to);
+  SortByTime(to);
   findings.warnings = reader.Warnings();
   return {};
 }
@@ -134,10 +125,7 @@ Status LoadKernels(LoadContext& context, ColumnSet wanted, KernelTable& to,
     to.short_name.push_back(short_name);
     to.demangled_name.push_back(demangled);
   }));
-  const std::vector<uint32_t> order = SortGpuEvents(to);
-  Reorder(to.name, order);
-  Reorder(to.short_name, order);
-  Reorder(to.demangled_name, order);
+  SortByTime(to);
   findings.warnings = reader.Warnings();
   return {};
 }
@@ -158,9 +146,7 @@ Status LoadCopies(LoadContext& context, ColumnSet wanted, CopyTable& to, TableFi
       to.kind.push_back(KindOf(cells.Integer(kind)));
     }
   }));
-  const std::vector<uint32_t> order = SortGpuEvents(to);
-  Reorder(to.bytes, order);
-  Reorder(to.kind, order);
+  SortByTime(to);
   findings.warnings = reader.Warnings();
   return {};
 }
@@ -187,7 +173,7 @@ Status LoadSyncs(LoadContext& context, ColumnSet wanted, SyncTable& to, TableFin
     const std::optional<int64_t> cell = cells.Integer(type);
     to.type.push_back(KindOf(cell ? cell : cells.Integer(older_type)));
   }));
-  Reorder(to.type, SortGpuEvents(to));
+  SortByTime(to);
   findings.warnings = reader.Warnings();
   return {};
 }

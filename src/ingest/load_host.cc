@@ -47,12 +47,7 @@ Status LoadCalls(LoadContext& context, ColumnSet wanted, CallTable& to, TableFin
       to.name.push_back(context.strings.Find(cells.Integer(name)));
     }
   }));
-  const std::vector<uint32_t> order = TimeOrder(to);
-  Reorder(to.start_ns, order);
-  Reorder(to.end_ns, order);
-  Reorder(to.thread, order);
-  Reorder(to.correlation, order);
-  Reorder(to.name, order);
+  SortByTime(to);
   findings.warnings = reader.Warnings();
   return {};
 }
@@ -83,12 +78,7 @@ Status LoadNvtx(LoadContext& context, ColumnSet wanted, NvtxTable& to, TableFind
           kind == absent ? kNvtxPushPop : EventType(cells.Integer(kind)));
     }
   }));
-  const std::vector<uint32_t> order = TimeOrder(to);
-  Reorder(to.start_ns, order);
-  Reorder(to.end_ns, order);
-  Reorder(to.lane, order);
-  Reorder(to.text, order);
-  Reorder(to.event_type, order);
+  SortByTime(to);
   findings.warnings = reader.Warnings();
   return {};
 }

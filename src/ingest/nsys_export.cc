@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "ingest/nsys_export.h"
 
-#include <fmt/format.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -16,6 +11,12 @@
 #include <fstream>
 #include <optional>
 #include <sstream>
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
 
 #include "base/text.h"
 #include "ingest/file_kind.h"
@@ -100,7 +101,7 @@ std::string LastLine(const std::string& path) {
   std::string text = ReadText(path);
   text.erase(text.find_last_not_of(" \t\r\n") + 1);
   const size_t begin = text.find_last_of("\r\n");
-  return Printable(ToValidUtf8(begin == std::string::npos ? text : text.substr(begin + 1)));
+  return Printable(begin == std::string::npos ? text : text.substr(begin + 1));
 }
 
 bool WritesParquet(const std::string& nsys, const std::string& log) {
@@ -111,7 +112,7 @@ bool WritesParquet(const std::string& nsys, const std::string& log) {
 Error ExportFailed(const std::string& report, const std::string& nsys, std::string_view reason) {
   return {.code = ErrorCode::kExport,
           .message = fmt::format("nsys could not export {}: {}", ShownPath(report), reason),
-          .hint = fmt::format("{} was used; a report needs an nsys at least as new as the one that "
+          .hint = fmt::format("{} was used; a report needs an nsys no older than the one that "
                               "wrote it (set NSYS to choose another)",
                               ShownPath(nsys))};
 }
@@ -176,7 +177,7 @@ Result<std::unique_ptr<TemporaryExport>> TemporaryExport::Make(const std::string
       fmt::format("{}/nsys-ai-XXXXXX", base == nullptr || *base == '\0' ? "/tmp" : base);
   if (mkdtemp(folder.data()) == nullptr) {
     return Error{.code = ErrorCode::kExport,
-                 .message = fmt::format("cannot create a temporary folder {}: {}",
+                 .message = fmt::format("cannot create the temporary folder {}: {}",
                                         ShownPath(folder), std::strerror(errno)),
                  .hint = "set TMPDIR to a folder with room for the export"};
   }
@@ -220,7 +221,7 @@ Error NsysMissing(const std::string& report, const SiblingExports& siblings) {
                         ShownPath(siblings.stale.front()));
   }
   return {.code = ErrorCode::kExportToolMissing,
-          .message = fmt::format("{} is a report, and reading it needs nsys, which was not found",
+          .message = fmt::format("{} is a report; reading it needs nsys, which was not found",
                                  ShownPath(report)),
           .hint = std::move(hint)};
 }

@@ -13,8 +13,8 @@ namespace nsys {
 
 // Exports beside X.nsys-rep: X.sqlite, X.parquetdir, X_pqtdir.
 struct SiblingExports {
-  std::vector<std::string>
-      fresh;  // not older than the report; newest first, SQLite first among equals
+  // Not older than the report; newest first, SQLite first among equals.
+  std::vector<std::string> fresh;
   std::vector<std::string> stale;  // older than the report
 };
 SiblingExports FindSiblingExports(const std::string& report);

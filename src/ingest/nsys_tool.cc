@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "ingest/nsys_tool.h"
 
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -10,11 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <cstdlib>
-#include <filesystem>
+#include <fmt/format.h>
 
 #include "ingest/file_kind.h"
 
@@ -120,7 +121,7 @@ Result<std::string> FindNsys(const std::string& root) {
       return path;
     }
     return Error{.code = ErrorCode::kExportToolMissing,
-                 .message = fmt::format("NSYS={} names no program", ShownPath(name)),
+                 .message = fmt::format("NSYS={} is not an executable", ShownPath(name)),
                  .hint = "set NSYS to the path of nsys, or unset it"};
   }
   std::string path = NewestBelow(root + "/opt/nvidia/nsight-systems");

@@ -11,7 +11,7 @@ namespace nsys {
 
 // The program to run. In this order: $NSYS; the newest under /opt/nvidia/nsight-systems; the CUDA
 // toolkits under /usr/local; /usr/lib/nsight-systems; PATH. `root` stands before the fixed folders.
-// An empty text when there is none; an error when $NSYS names no program.
+// An empty text when there is none; an error when $NSYS is not an executable.
 Result<std::string> FindNsys(const std::string& root = "");
 
 // Runs `arguments` (the program first) with stdin closed and all output in the file `log`, and

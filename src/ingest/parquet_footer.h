@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Parquet's footer, as far as one need goes: Nsight labels columns as strings whose bytes are not
-// always UTF-8, and DuckDB refuses such values. With the label made unreadable in a copy of the
-// footer, the same column reads as plain bytes.
+// Parquet's footer, as far as one need goes: Nsight labels columns as strings although their bytes
+// are not always UTF-8, and DuckDB refuses such values. With the label made unreadable in a copy of
+// the footer, the same column reads as plain bytes.
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@ namespace nsys {
 // The names of the *.parquet files directly in `folder`, in byte order.
 std::vector<std::string> ListParquetFiles(const std::string& folder);
 
-// Opens `folder`; checks the footer of every file. `threads` 0: one per core.
-Result<std::unique_ptr<TableSource>> OpenParquetFolder(const std::string& folder, int threads = 0);
+// Opens `folder`; checks the footer of every file. `threads` work on one table at a time.
+Result<std::unique_ptr<TableSource>> OpenParquetFolder(const std::string& folder, int threads);
 
 }  // namespace nsys

@@ -116,7 +116,7 @@ TEST(ParquetSource, SameTraceAsFromSqlite) {
   MakeSqlite(folder / "x.sqlite", SampleSql());
   WriteSample(folder / "x.parquetdir");
   const std::string expected = DumpOf(OpenSqlite(folder / "x.sqlite"), 1);
-  const auto parquet = OpenParquetFolder(folder / "x.parquetdir");
+  const auto parquet = OpenParquetFolder(folder / "x.parquetdir", 1);
   EXPECT_EQ(DumpOf(parquet, 1), expected);
   EXPECT_EQ(DumpOf(parquet, 4), expected);
 }
@@ -126,7 +126,7 @@ TEST(ParquetSource, SameSchemaAsSqlite) {
   MakeSqlite(folder / "x.sqlite", SampleSql());
   WriteSample(folder / "x.parquetdir");
   const auto sqlite = OpenSqlite(folder / "x.sqlite");
-  const auto parquet = OpenParquetFolder(folder / "x.parquetdir");
+  const auto parquet = OpenParquetFolder(folder / "x.parquetdir", 1);
   ASSERT_TRUE(parquet.ok()) << parquet.error().message;
   const auto list = [](const TableSource& source) {
     std::string out;
@@ -148,7 +148,7 @@ TEST(ParquetSource, OddFolderNames) {
   for (const char* name : {"a[b]*?", "it's", "k=v", "\xC3\xA9 \"x\"", "100%", "{a,b}", "bad\xFF"}) {
     WriteSample(folder / "plain");
     std::filesystem::rename(folder / "plain", folder / name);
-    const auto source = OpenParquetFolder(folder / name);
+    const auto source = OpenParquetFolder(folder / name, 1);
     ASSERT_TRUE(source.ok()) << name << ": " << source.error().message;
     EXPECT_EQ(source.value()->tables().size(), 7U);
     EXPECT_THAT(DumpOf(source, 2), HasSubstr("'cudaLaunchKernel_v7000'")) << name;
@@ -163,7 +163,7 @@ TEST(ParquetSource, EachFooterIsCheckedWhenOpened) {
   const std::string whole = ReadFile(path);
   for (const size_t size : {size_t{0}, size_t{3}, size_t{10}, whole.size() / 2, whole.size() - 1}) {
     WriteFile(path, whole.substr(0, size));
-    const auto source = OpenParquetFolder(folder / "d");
+    const auto source = OpenParquetFolder(folder / "d", 1);
     ASSERT_FALSE(source.ok()) << size;
     EXPECT_EQ(source.error().code, ErrorCode::kProfile);
     EXPECT_THAT(source.error().message, HasSubstr("NVTX_EVENTS.parquet is damaged or truncated"));
@@ -184,7 +184,7 @@ TEST(ParquetSource, OddBytesAfterManyGoodRowsAppearOnce) {
   Replace(path, "~odd",
           "\xFE"
           "odd");
-  const auto source = OpenParquetFolder(folder / "d");
+  const auto source = OpenParquetFolder(folder / "d", 1);
   ASSERT_TRUE(source.ok()) << source.error().message;
   const WantedColumn wanted[] = {{"id", CellType::kInteger}, {"value", CellType::kText}};
   int64_t next = 0;
@@ -216,7 +216,7 @@ TEST(ParquetSource, FlippedBytesGiveErrorsNotCrashes) {
     std::string bytes = whole;
     bytes[at] = static_cast<char>(bytes[at] ^ 0x55);
     WriteFile(path, bytes);
-    DumpOf(OpenParquetFolder(folder / "d"), 1);
+    DumpOf(OpenParquetFolder(folder / "d", 1), 1);
   }
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "ingest/sqlite_file.h"
 
-#include <fmt/format.h>
-#include <sys/stat.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <optional>
+
+#include <sys/stat.h>
+
+#include <fmt/format.h>
 
 #include "base/text.h"
 #include "ingest/file_kind.h"
@@ -38,8 +39,7 @@ uint32_t BigEndian(std::string_view bytes, size_t offset, size_t length) {
   return value;
 }
 
-// A rollback journal counts as hot when its header is intact; a finished writer removes or zeroes
-// it.
+// A rollback journal is hot while its header is intact; a writer removes or zeroes it at the end.
 Status CheckJournal(const std::string& path, const std::string& target) {
   using namespace std::string_view_literals;
   const std::string head = ReadPrefix(target + "-journal", 8);
@@ -48,7 +48,7 @@ Status CheckJournal(const std::string& path, const std::string& target) {
   }
   return Error{
       .code = ErrorCode::kProfile,
-      .message = fmt::format("{} has an unfinished transaction (a -journal file beside it): "
+      .message = fmt::format("{} has an unfinished transaction (a -journal file lies beside it): "
                              "it is still being written, or its writer died",
                              ShownPath(path)),
       .hint = "wait for the export to finish, or export the report again"};
@@ -60,7 +60,7 @@ Status CheckLength(const std::string& path) {
   const std::string header = ReadPrefix(path, kHeaderBytes);
   const int64_t size = FileSize(path).value_or(0);
   if (header.size() < kHeaderBytes) {
-    return DamagedSqlite(path, "", fmt::format("it has {} bytes, less than a header", size));
+    return DamagedSqlite(path, "", fmt::format("it has {} bytes, fewer than a header", size));
   }
   const uint32_t stated_page = BigEndian(header, 16, 2);
   const int64_t page = stated_page == 1 ? 65536 : stated_page;
@@ -70,17 +70,17 @@ Status CheckLength(const std::string& path) {
   if (!valid || pages * page <= size) {
     return {};
   }
-  return DamagedSqlite(path, "", fmt::format("it has {} bytes of {}", size, pages * page));
+  return DamagedSqlite(path, "", fmt::format("it has {} of {} bytes", size, pages * page));
 }
 
 }  // namespace
 
 Error DamagedSqlite(const std::string& path, std::string_view table, std::string_view detail) {
   const std::string where =
-      table.empty() ? std::string() : fmt::format(" in table {}", Printable(ToValidUtf8(table)));
+      table.empty() ? std::string() : fmt::format(" in table {}", Printable(table));
   return {.code = ErrorCode::kProfile,
           .message = fmt::format("{} is damaged or truncated{}: {}", ShownPath(path), where,
-                                 Printable(ToValidUtf8(detail))),
+                                 Printable(detail)),
           .hint = "export the report again"};
 }
 

@@ -12,8 +12,8 @@ namespace nsys {
 // Whether a write-ahead log with something in it lies beside the file.
 enum class LogBeside { kNo, kYes };
 
-// An error when the file is shorter than its header says, or when a hot rollback journal lies beside
-// it. `path` is for messages; `target` is where it leads when symbolic links are followed.
+// An error when the file is shorter than its header says or has a hot rollback journal beside it.
+// `path` is for messages; `target` is where it leads when symbolic links are followed.
 Result<LogBeside> CheckSqliteFiles(const std::string& path, const std::string& target);
 
 // The error for a file, or a table of it, that SQLite finds damaged.

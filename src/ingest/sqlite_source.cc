@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "ingest/sqlite_source.h"
 
-#include <fmt/format.h>
-#include <sqlite3.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,6 +8,11 @@
 #include <filesystem>
 #include <optional>
 #include <utility>
+
+#include <sys/stat.h>
+
+#include <fmt/format.h>
+#include <sqlite3.h>
 
 #include "base/text.h"
 #include "ingest/file_kind.h"
@@ -68,12 +69,11 @@ Error SqliteError(const std::string& path, std::string_view table, sqlite3* db) 
   if (damage) {
     return DamagedSqlite(path, table, detail);
   }
-  return {
-      .code = ErrorCode::kProfile,
-      .message = fmt::format("cannot read {}: {}", ShownPath(path), Printable(ToValidUtf8(detail))),
-      .hint = code == SQLITE_BUSY || code == SQLITE_LOCKED
-                  ? "another program is writing the file; wait until it is done"
-                  : ""};
+  return {.code = ErrorCode::kProfile,
+          .message = fmt::format("cannot read {}: {}", ShownPath(path), Printable(detail)),
+          .hint = code == SQLITE_BUSY || code == SQLITE_LOCKED
+                      ? "another program is writing the file; wait until it has finished"
+                      : ""};
 }
 
 // One column of a batch under construction. Texts are kept as offsets, since the arena may move.
@@ -261,7 +261,7 @@ std::string ColumnText(sqlite3_stmt* statement, int index) {
 
 Status SqliteSource::LoadTables() {
   NSYS_ASSIGN(const Database db, Connect());
-  // Virtual tables have no root page; their modules are not at hand, so they are no tables here.
+  // Virtual tables have no root page; their modules are not at hand, so they do not count.
   NSYS_ASSIGN(const Statement statement,
               Prepare(db.get(),
                       "SELECT name FROM sqlite_master WHERE type='table' AND rootpage<>0 "

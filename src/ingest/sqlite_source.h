@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The SQLite form of a capture. The file is opened read-only in ways that create nothing beside it:
-// as immutable when it stands alone, and with a private index when a write-ahead log lies beside
-// it.
+// as immutable when it stands alone, with a private index when there is a write-ahead log too.
 #pragma once
 
 #include <memory>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "ingest/sqlite_source.h"
 
+#include <limits>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <limits>
 
 #include "ingest/ingest_test_util.h"
 

@@ -15,8 +15,7 @@ namespace nsys {
 
 class StringIds {
  public:
-  // Reads the table into `pool`; invalid UTF-8 is replaced. A capture without it gives an empty
-  // map.
+  // Reads the table into `pool`; invalid UTF-8 is replaced. Empty when the capture lacks the table.
   static Result<StringIds> Load(const TableSource& source, const Schema& schema, StringPool& pool);
 
   // The text of number `id`; kNone for nothing and for a number that the table lacks.

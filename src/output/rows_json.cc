@@ -5,22 +5,22 @@
 
 namespace nsys {
 
-List RowsToList(const Rows& rows, std::optional<int64_t> max_rows) {
+List RowsToList(const Answer& answer, std::optional<int64_t> max_rows) {
   List list;
-  if (rows.abstention) {
-    Object row{{"_abstained", true}, {"reason", rows.abstention->reason}};
-    for (const auto& [key, value] : rows.abstention->details.entries()) {
+  if (answer.abstention) {
+    Object row{{"_abstained", true}, {"reason", answer.abstention->reason}};
+    for (const auto& [key, value] : answer.abstention->details.entries()) {
       row.Set(key, value);
     }
     list.emplace_back(std::move(row));
-  } else if (rows.problem) {
-    list.emplace_back(*rows.problem);
+  } else if (answer.problem) {
+    list.emplace_back(*answer.problem);
   } else {
-    const size_t total = rows.rows.size();
+    const size_t total = answer.rows.size();
     const size_t shown = max_rows ? std::min(total, static_cast<size_t>(*max_rows)) : total;
-    list.insert(list.end(), rows.rows.begin(),
-                rows.rows.begin() + static_cast<std::ptrdiff_t>(shown));
-    list.insert(list.end(), rows.extra_rows.begin(), rows.extra_rows.end());
+    list.insert(list.end(), answer.rows.begin(),
+                answer.rows.begin() + static_cast<std::ptrdiff_t>(shown));
+    list.insert(list.end(), answer.about.begin(), answer.about.end());
     if (shown < total) {
       list.emplace_back(
           Object{{"_truncated", true}, {"_total_rows", total}, {"_shown_rows", shown}});
@@ -29,8 +29,8 @@ List RowsToList(const Rows& rows, std::optional<int64_t> max_rows) {
   return list;
 }
 
-std::string RowsToJson(const Rows& rows, std::optional<int64_t> max_rows, JsonLayout layout) {
-  return ToJson(RowsToList(rows, max_rows), layout) + "\n";
+std::string RowsToJson(const Answer& answer, std::optional<int64_t> max_rows, JsonLayout layout) {
+  return ToJson(RowsToList(answer, max_rows), layout) + "\n";
 }
 
 std::string ErrorToJson(const Error& error) {

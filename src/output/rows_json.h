@@ -15,10 +15,10 @@ namespace nsys {
 // The rows of `rows` as a list. With `max_rows`, at most that many data rows, all rows about the
 // data, and a last row {"_truncated", "_total_rows", "_shown_rows"} that counts data rows. An
 // abstention is one row {"_abstained": true, "reason", …}.
-List RowsToList(const Rows& rows, std::optional<int64_t> max_rows);
+List RowsToList(const Answer& answer, std::optional<int64_t> max_rows);
 
 // That list as JSON text with a final newline.
-std::string RowsToJson(const Rows& rows, std::optional<int64_t> max_rows,
+std::string RowsToJson(const Answer& answer, std::optional<int64_t> max_rows,
                        JsonLayout layout = JsonLayout::kIndented);
 
 // {"error": {"code", "message", …, "hint"}} on one line with a final newline.

@@ -36,19 +36,19 @@ std::string CsvCell(const Value* value) {
 
 }  // namespace
 
-std::string RowsToJsonLines(const Rows& rows) {
+std::string RowsToJsonLines(const Answer& answer) {
   std::string text;
-  for (const Value& row : RowsToList(rows, std::nullopt)) {
+  for (const Value& row : RowsToList(answer, std::nullopt)) {
     text += ToJson(row, JsonLayout::kOneLine) + "\n";
   }
   return text;
 }
 
-std::string RowsToCsv(const Skill& skill, const Rows& rows) {
+std::string RowsToCsv(const Skill& skill, const Answer& answer) {
   std::vector<std::string_view> keys;
   for (const ColumnSpec& column : skill.columns) {
     const auto has = [&](const Object& row) { return row.Find(column.key) != nullptr; };
-    if (rows.rows.empty() || std::any_of(rows.rows.begin(), rows.rows.end(), has)) {
+    if (answer.rows.empty() || std::any_of(answer.rows.begin(), answer.rows.end(), has)) {
       keys.push_back(column.key);
     }
   }
@@ -57,7 +57,7 @@ std::string RowsToCsv(const Skill& skill, const Rows& rows) {
     text += (key == keys.front() ? "" : ",") + CsvField(key);
   }
   text += "\n";
-  for (const Object& row : rows.rows) {
+  for (const Object& row : answer.rows) {
     for (const std::string_view key : keys) {
       text += (key == keys.front() ? "" : ",") + CsvCell(row.Find(key));
     }

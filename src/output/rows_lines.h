@@ -9,11 +9,11 @@
 namespace nsys {
 
 // Every row, and every row about the data, as one line of JSON. An abstention is one line, too.
-std::string RowsToJsonLines(const Rows& rows);
+std::string RowsToJsonLines(const Answer& answer);
 
 // A header and one record per data row (RFC 4180 quoting, \n line ends): the declared columns of
-// `skill` that occur in the rows. Nested cells are JSON; null is empty. Rows about the data are
+// `skill` that occur in the rows. Nested cells are JSON; null is empty. Answer about the data are
 // left out.
-std::string RowsToCsv(const Skill& skill, const Rows& rows);
+std::string RowsToCsv(const Skill& skill, const Answer& answer);
 
 }  // namespace nsys

@@ -19,13 +19,13 @@ const Skill& Probe() {
   return skill;
 }
 
-Rows TwoRows() {
-  Rows rows;
-  rows.rows = {{{"name", "a"}, {"count", 1234}, {"hidden", nullptr}},
-               {{"name", "b,\"\n"}, {"count", 5}, {"hidden", List{1}}}};
-  rows.extra_rows = {{{"_summary", true}}};
-  rows.notes = {"A note."};
-  return rows;
+Answer TwoRows() {
+  Answer answer;
+  answer.rows = {{{"name", "a"}, {"count", 1234}, {"hidden", nullptr}},
+                 {{"name", "b,\"\n"}, {"count", 5}, {"hidden", List{1}}}};
+  answer.about = {{{"_summary", true}}};
+  answer.notes = {"A note."};
+  return answer;
 }
 
 TEST(RowsText, AlignsColumns) {
@@ -40,7 +40,7 @@ TEST(RowsText, AlignsColumns) {
 
 TEST(RowsText, SaysWhenThereIsNothing) {
   EXPECT_EQ(RowsToText(Probe(), {}, {}), "Probe\n\n(nothing)\n");
-  EXPECT_EQ(RowsToText(Probe(), Rows::Abstain("No table."), {}),
+  EXPECT_EQ(RowsToText(Probe(), Answer::Abstain("No table."), {}),
             "Probe: not applicable to this profile.\n\nNo table.\n");
 }
 
@@ -61,7 +61,7 @@ TEST(RowsJson, TruncationKeepsRowsAboutTheData) {
 }
 
 TEST(RowsJson, AProblemIsNeverCut) {
-  EXPECT_EQ(ToJson(RowsToList(Rows::Problem({{"error", "x"}}), 0), JsonLayout::kOneLine),
+  EXPECT_EQ(ToJson(RowsToList(Answer::Problem({{"error", "x"}}), 0), JsonLayout::kOneLine),
             R"([{"error": "x"}])");
 }
 

@@ -76,7 +76,7 @@ Align AlignOf(const ColumnSpec& column) {
   return words ? Align::kLeft : Align::kRight;
 }
 
-std::string RowsTable(const Skill& skill, const Rows& rows, const TextStyle& style) {
+std::string RowsTable(const Skill& skill, const Answer& answer, const TextStyle& style) {
   std::vector<const ColumnSpec*> shown;
   for (const ColumnSpec& column : skill.columns) {
     if (!column.header.empty()) {
@@ -88,7 +88,7 @@ std::string RowsTable(const Skill& skill, const Rows& rows, const TextStyle& sty
     columns.push_back({std::string(column->header), AlignOf(*column)});
   }
   std::vector<std::vector<std::string>> cells;
-  for (const Object& row : rows.rows) {
+  for (const Object& row : answer.rows) {
     std::vector<std::string>& line = cells.emplace_back();
     for (const ColumnSpec* column : shown) {
       line.push_back(Cell(*column, row, style));
@@ -140,21 +140,21 @@ std::string TextTable(const std::vector<TextColumn>& columns,
   return out;
 }
 
-std::string RowsToText(const Skill& skill, const Rows& rows, const TextStyle& style) {
-  if (rows.abstention) {
+std::string RowsToText(const Skill& skill, const Answer& answer, const TextStyle& style) {
+  if (answer.abstention) {
     return fmt::format("{}: not applicable to this profile.\n\n{}\n", skill.title,
-                       Printable(rows.abstention->reason));
+                       Printable(answer.abstention->reason));
   }
-  if (rows.problem) {
-    return ProblemText(skill, *rows.problem);
+  if (answer.problem) {
+    return ProblemText(skill, *answer.problem);
   }
   std::string text = Strong(skill.title, style) + "\n\n";
   text +=
-      rows.rows.empty() ? fmt::format("({})\n", skill.empty_text) : RowsTable(skill, rows, style);
-  if (!rows.notes.empty()) {
+      answer.rows.empty() ? fmt::format("({})\n", skill.empty_text) : RowsTable(skill, answer, style);
+  if (!answer.notes.empty()) {
     text += "\n";
   }
-  for (const std::string& note : rows.notes) {
+  for (const std::string& note : answer.notes) {
     text += Printable(note) + "\n";
   }
   return text;

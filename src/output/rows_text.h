@@ -18,7 +18,7 @@ struct TextStyle {
 };
 
 // The text form of `rows` of `skill`, ending in a newline.
-std::string RowsToText(const Skill& skill, const Rows& rows, const TextStyle& style);
+std::string RowsToText(const Skill& skill, const Answer& answer, const TextStyle& style);
 
 // Left- and right-aligned columns with a rule under the header; cells hold one line each.
 enum class Align { kLeft, kRight };

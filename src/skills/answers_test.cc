@@ -20,12 +20,12 @@ TEST(StreamConcurrency, EqualStreamNumbersOfDifferentDevicesStayApart) {
   }
   builder.Kernel("k", {.start_ns = 0, .end_ns = 43 * kMs, .stream = 7})
       .Kernel("k", {.start_ns = 57 * kMs, .end_ns = 100 * kMs, .stream = 7});
-  const Rows rows = RunOn(builder.Build(), "stream_concurrency");
-  ASSERT_EQ(rows.rows.size(), 4U);
-  for (const Object& row : rows.rows) {
+  const Answer answer = RunOn(builder.Build(), "stream_concurrency");
+  ASSERT_EQ(answer.rows.size(), 4U);
+  for (const Object& row : answer.rows) {
     EXPECT_EQ(RealCell(row, "stream_util_pct"), 86.0);
   }
-  EXPECT_EQ(RealCell(rows.rows[0], "sum_util_pct"), 344.0) << "above 100 %, and named a sum";
+  EXPECT_EQ(RealCell(answer.rows[0], "sum_util_pct"), 344.0) << "above 100 %, and named a sum";
 }
 
 TEST(StreamConcurrency, OverlapWithinAStreamIsNotCountedTwice) {
@@ -33,10 +33,10 @@ TEST(StreamConcurrency, OverlapWithinAStreamIsNotCountedTwice) {
                           .Kernel("a", {.start_ns = 0, .end_ns = 100'000})
                           .Kernel("b", {.start_ns = 88'000, .end_ns = 150'000})
                           .Build();
-  const Rows rows = RunOn(trace, "stream_concurrency");
-  EXPECT_EQ(RealCell(rows.rows[0], "stream_util_pct"), 100.0);
-  EXPECT_EQ(IntCell(rows.rows[0], "device_max_concurrent_kernels"), 2);
-  EXPECT_EQ(RealCell(rows.rows[0], "device_concurrent_ms"), 0.012);
+  const Answer answer = RunOn(trace, "stream_concurrency");
+  EXPECT_EQ(RealCell(answer.rows[0], "stream_util_pct"), 100.0);
+  EXPECT_EQ(IntCell(answer.rows[0], "device_max_concurrent_kernels"), 2);
+  EXPECT_EQ(RealCell(answer.rows[0], "device_concurrent_ms"), 0.012);
 }
 
 TEST(PipelineBubbles, ConcurrentWorkIsCountedOnce) {
@@ -46,10 +46,10 @@ TEST(PipelineBubbles, ConcurrentWorkIsCountedOnce) {
           .Kernel("ncclDevKernel_x", {.start_ns = 500 * kMs, .end_ns = 1500 * kMs, .stream = 9})
           .Kernel("late", {.start_ns = 2000 * kMs, .end_ns = 2000 * kMs})
           .Build();
-  const Rows rows = RunOn(trace, "pipeline_bubble_metrics", {}, Window{0, 2000 * kMs});
-  ASSERT_EQ(rows.rows.size(), 1U);
-  EXPECT_EQ(RealCell(rows.rows[0], "active_ms"), 1500.0);
-  EXPECT_EQ(RealCell(rows.rows[0], "tail_idle_ms"), 500.0) << "75 % of the window";
+  const Answer answer = RunOn(trace, "pipeline_bubble_metrics", {}, Window{0, 2000 * kMs});
+  ASSERT_EQ(answer.rows.size(), 1U);
+  EXPECT_EQ(RealCell(answer.rows[0], "active_ms"), 1500.0);
+  EXPECT_EQ(RealCell(answer.rows[0], "tail_idle_ms"), 500.0) << "75 % of the window";
 }
 
 TEST(PipelineBubbles, WholeGraphsAreWork) {
@@ -58,8 +58,8 @@ TEST(PipelineBubbles, WholeGraphsAreWork) {
                           .Graph({.start_ns = kMs, .end_ns = 99 * kMs})
                           .Kernel("k", {.start_ns = 99 * kMs, .end_ns = 100 * kMs})
                           .Build();
-  const Rows rows = RunOn(trace, "pipeline_bubble_metrics");
-  EXPECT_EQ(RealCell(rows.rows[0], "bubble_pct"), 0.0);
+  const Answer answer = RunOn(trace, "pipeline_bubble_metrics");
+  EXPECT_EQ(RealCell(answer.rows[0], "bubble_pct"), 0.0);
 }
 
 TEST(PipelineBubbles, AgreeWithPaintedTime) {
@@ -81,9 +81,9 @@ TEST(PipelineBubbles, AgreeWithPaintedTime) {
     const auto first = std::find(busy.begin(), busy.end(), 1) - busy.begin();
     const auto last = busy.rend() - std::find(busy.rbegin(), busy.rend(), 1);
     const auto active = std::count(busy.begin(), busy.end(), 1);
-    const Rows rows = RunOn(builder.Build(), "pipeline_bubble_metrics");
-    ASSERT_EQ(RealCell(rows.rows[0], "active_ms"), static_cast<double>(active) / 100);
-    ASSERT_EQ(RealCell(rows.rows[0], "total_span_ms"), static_cast<double>(last - first) / 100);
+    const Answer answer = RunOn(builder.Build(), "pipeline_bubble_metrics");
+    ASSERT_EQ(RealCell(answer.rows[0], "active_ms"), static_cast<double>(active) / 100);
+    ASSERT_EQ(RealCell(answer.rows[0], "total_span_ms"), static_cast<double>(last - first) / 100);
   }
 }
 
@@ -92,12 +92,12 @@ TEST(GpuIdleGaps, LimitZeroKeepsTheSummary) {
                           .Kernel("a", {.start_ns = 0, .end_ns = kMs})
                           .Kernel("b", {.start_ns = 4 * kMs, .end_ns = 5 * kMs})
                           .Build();
-  const Rows rows = RunOn(trace, "gpu_idle_gaps", {{"limit", "0"}});
-  EXPECT_TRUE(rows.rows.empty());
-  ASSERT_EQ(rows.extra_rows.size(), 1U);
-  EXPECT_EQ(IntCell(rows.extra_rows[0], "gap_count"), 1);
-  EXPECT_EQ(RealCell(rows.extra_rows[0], "total_idle_ms"), 3.0);
-  EXPECT_EQ(rows.extra_rows[0].Find("note"), nullptr) << "there is a gap, so no all-clear";
+  const Answer answer = RunOn(trace, "gpu_idle_gaps", {{"limit", "0"}});
+  EXPECT_TRUE(answer.rows.empty());
+  ASSERT_EQ(answer.about.size(), 1U);
+  EXPECT_EQ(IntCell(answer.about[0], "gap_count"), 1);
+  EXPECT_EQ(RealCell(answer.about[0], "total_idle_ms"), 3.0);
+  EXPECT_EQ(answer.about[0].Find("note"), nullptr) << "there is a gap, so no all-clear";
 }
 
 TEST(GpuIdleGaps, AWindowWithoutKernelsIsNoAllClear) {
@@ -105,9 +105,9 @@ TEST(GpuIdleGaps, AWindowWithoutKernelsIsNoAllClear) {
                           .Kernel("a", {.start_ns = 0, .end_ns = kMs})
                           .Kernel("b", {.start_ns = 40 * kMs, .end_ns = 50 * kMs})
                           .Build();
-  const Rows rows = RunOn(trace, "gpu_idle_gaps", {}, Window{10 * kMs, 30 * kMs});
-  ASSERT_TRUE(rows.problem.has_value());
-  EXPECT_EQ(TextCell(*rows.problem, "error"), "no kernels found");
+  const Answer answer = RunOn(trace, "gpu_idle_gaps", {}, Window{10 * kMs, 30 * kMs});
+  ASSERT_TRUE(answer.problem.has_value());
+  EXPECT_EQ(TextCell(*answer.problem, "error"), "no kernels found");
 }
 
 TEST(GpuIdleGaps, BucketsAddUpToTheCount) {
@@ -118,8 +118,8 @@ TEST(GpuIdleGaps, BucketsAddUpToTheCount) {
     at += 10 + gap;
   }
   builder.Kernel("k", {.start_ns = at, .end_ns = at + 10});
-  const Rows rows = RunOn(builder.Build(), "gpu_idle_gaps", {{"min_gap_ns", "0"}});
-  const Object& summary = rows.extra_rows.front();
+  const Answer answer = RunOn(builder.Build(), "gpu_idle_gaps", {{"min_gap_ns", "0"}});
+  const Object& summary = answer.about.front();
   EXPECT_EQ(IntCell(summary, "gaps_lt1ms"), 1);
   EXPECT_EQ(IntCell(summary, "gaps_1_5ms"), 2);
   EXPECT_EQ(IntCell(summary, "gaps_5_50ms"), 2);
@@ -132,18 +132,18 @@ TEST(OverlapBreakdown, EveryDeviceIsNamed) {
                           .Kernel("a", {.start_ns = 0, .end_ns = 5, .device = 2})
                           .Kernel("a", {.start_ns = 0, .end_ns = 5, .device = 0})
                           .Build();
-  const Rows rows = RunOn(trace, "overlap_breakdown");
-  EXPECT_EQ(ToJson(Cell(rows.rows[0], "present_devices"), JsonLayout::kOneLine), "[0, 2]");
-  const Rows absent = RunOn(trace, "overlap_breakdown", {{"device", "1"}});
+  const Answer answer = RunOn(trace, "overlap_breakdown");
+  EXPECT_EQ(ToJson(Cell(answer.rows[0], "present_devices"), JsonLayout::kOneLine), "[0, 2]");
+  const Answer absent = RunOn(trace, "overlap_breakdown", {{"device", "1"}});
   ASSERT_TRUE(absent.problem.has_value());
   EXPECT_EQ(ToJson(Cell(*absent.problem, "available_devices"), JsonLayout::kOneLine),
             R"({"0": 1, "2": 1})");
 }
 
 TEST(OverlapBreakdown, ZeroCommunicationIsZeroAndNoRatio) {
-  const Rows rows =
+  const Answer answer =
       RunOn(TraceBuilder().Kernel("a", {.start_ns = 0, .end_ns = 5}).Build(), "overlap_breakdown");
-  EXPECT_EQ(IntCell(rows.rows[0], "overlap_pct"), 0);
+  EXPECT_EQ(IntCell(answer.rows[0], "overlap_pct"), 0);
 }
 
 TEST(OverlapBreakdown, SharedStreamsAreListedByNumber) {
@@ -153,8 +153,8 @@ TEST(OverlapBreakdown, SharedStreamsAreListedByNumber) {
         .Kernel("ncclDevKernel_x",
                 {.start_ns = stream + 6, .end_ns = stream + 8, .stream = stream});
   }
-  const Rows rows = RunOn(builder.Build(), "overlap_breakdown");
-  EXPECT_EQ(ToJson(Cell(rows.rows[0], "same_stream_diagnosis"), JsonLayout::kOneLine),
+  const Answer answer = RunOn(builder.Build(), "overlap_breakdown");
+  EXPECT_EQ(ToJson(Cell(answer.rows[0], "same_stream_diagnosis"), JsonLayout::kOneLine),
             R"(["9", "20", "100"])");
 }
 
@@ -164,17 +164,17 @@ TEST(MemoryBandwidth, LongAndEmptyCopies) {
                           .Copy({.start_ns = 0, .end_ns = 1'500'000'000, .bytes = kGiB8})
                           .Copy({.start_ns = 5, .end_ns = 5, .bytes = 64, .kind = 2})
                           .Build();
-  const Rows rows = RunOn(trace, "memory_bandwidth");
-  ASSERT_EQ(rows.rows.size(), 2U);
-  EXPECT_EQ(RealCell(rows.rows[0], "avg_bandwidth_gbps"), 5.73);
-  EXPECT_EQ(RealCell(rows.rows[1], "peak_bandwidth_gbps"), 0.0);
+  const Answer answer = RunOn(trace, "memory_bandwidth");
+  ASSERT_EQ(answer.rows.size(), 2U);
+  EXPECT_EQ(RealCell(answer.rows[0], "avg_bandwidth_gbps"), 5.73);
+  EXPECT_EQ(RealCell(answer.rows[1], "peak_bandwidth_gbps"), 0.0);
 }
 
 TEST(MemoryTransfers, UnknownKindsKeepTheirNumber) {
-  const Rows rows =
+  const Answer answer =
       RunOn(TraceBuilder().Copy({.start_ns = 0, .end_ns = 9, .bytes = 5, .kind = 42}).Build(),
             "memory_transfers");
-  EXPECT_EQ(TextCell(rows.rows[0], "direction"), "unknown(42)");
+  EXPECT_EQ(TextCell(answer.rows[0], "direction"), "unknown(42)");
 }
 
 TEST(KernelInstances, NameIsLiteral) {
@@ -193,9 +193,9 @@ TEST(TopKernels, RanksByExactTime) {
                           .Kernel("a_short", {.start_ns = 0, .end_ns = 1'000})
                           .Kernel("z_long", {.start_ns = 0, .end_ns = 4'000})
                           .Build();
-  const Rows rows = RunOn(trace, "top_kernels", {{"limit", "1"}});
-  ASSERT_EQ(rows.rows.size(), 1U);
-  EXPECT_EQ(TextCell(rows.rows[0], "kernel_name"), "z_long") << "both round to 0.00 ms";
+  const Answer answer = RunOn(trace, "top_kernels", {{"limit", "1"}});
+  ASSERT_EQ(answer.rows.size(), 1U);
+  EXPECT_EQ(TextCell(answer.rows[0], "kernel_name"), "z_long") << "both round to 0.00 ms";
 }
 
 TEST(NvtxKernelMap, OnlyStartEndRangesAreNamedAsTheReason) {
@@ -204,9 +204,9 @@ TEST(NvtxKernelMap, OnlyStartEndRangesAreNamedAsTheReason) {
       .Range("mark", {.start_ns = 5, .end_ns = 5, .type = 34});
   builder.Call("cudaLaunchKernel", {.start_ns = 10, .end_ns = 20, .correlation = 1})
       .Kernel("k", {.start_ns = 30, .end_ns = 40, .correlation = 1});
-  const Rows rows = RunOn(builder.Build(), "nvtx_kernel_map");
-  ASSERT_TRUE(rows.abstention.has_value());
-  EXPECT_EQ(TextCell(rows.abstention->details, "nvtx_event_types"), "60");
+  const Answer answer = RunOn(builder.Build(), "nvtx_kernel_map");
+  ASSERT_TRUE(answer.abstention.has_value());
+  EXPECT_EQ(TextCell(answer.abstention->details, "nvtx_event_types"), "60");
 }
 
 TEST(EmptyKernelTable, IsAnAbstention) {
@@ -219,9 +219,9 @@ TEST(EmptyKernelTable, IsAnAbstention) {
   for (const char* name :
        {"top_kernels", "gpu_idle_gaps", "overlap_breakdown", "kernel_instances",
         "stream_concurrency", "nccl_breakdown", "nvtx_kernel_map", "iteration_timing"}) {
-    const Rows rows = RunOn(trace, name);
-    ASSERT_TRUE(rows.abstention.has_value()) << name;
-    EXPECT_NE(rows.abstention->details.Find("unknown_gpu_tables"), nullptr);
+    const Answer answer = RunOn(trace, name);
+    ASSERT_TRUE(answer.abstention.has_value()) << name;
+    EXPECT_NE(answer.abstention->details.Find("unknown_gpu_tables"), nullptr);
   }
 }
 

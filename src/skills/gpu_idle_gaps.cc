@@ -10,6 +10,7 @@
 
 #include <fmt/core.h>
 
+#include "analysis/cells.h"
 #include "analysis/idle_gaps.h"
 #include "analysis/overlap.h"
 #include "analysis/runner.h"
@@ -56,13 +57,13 @@ Object Attribution(const Trace& trace, const IdleGap& gap) {
 }
 
 Value WorkName(const Trace& trace, StringId name, bool is_graph) {
-  return is_graph ? Value("CUDA graph") : TextValue(trace, name);
+  return is_graph ? Value("CUDA graph") : TextCell(trace, name);
 }
 
 Object MakeRow(const Trace& trace, const IdleGap& gap) {
   const Lane& lane = trace.lanes[Index(gap.lane)];
-  return {{"streamId", StreamValue(lane)},
-          {"deviceId", DeviceValue(lane)},
+  return {{"streamId", lane.stream},
+          {"deviceId", lane.device},
           {"start_ns", gap.start_ns},
           {"end_ns", gap.end_ns},
           {"gap_ns", gap.length_ns()},
@@ -80,10 +81,8 @@ Object MakeSummary(const Query& query, const StreamActivity& activity, int64_t t
   constexpr int64_t kMs = 1'000'000;
   const int64_t device = query.params.Int("device");
   const auto overlap = ComputeOverlap(query.trace, device, query.window);
-  const double available =
-      static_cast<double>(activity.span.length_ns()) * static_cast<double>(activity.streams);
-  const double pct =
-      available <= 0 ? 0 : RoundHalfEven(100.0 * static_cast<double>(total_ns) / available, 1);
+  const auto available = activity.span.length_ns() * static_cast<int64_t>(activity.streams);
+  const double pct = Percent(total_ns, available, 1).value_or(0);
   Object summary{
       {"_summary", true},
       {"gap_count", activity.gaps.size()},
@@ -108,25 +107,26 @@ Object MakeSummary(const Query& query, const StreamActivity& activity, int64_t t
   return summary;
 }
 
-void AddNotes(const StreamActivity& activity, const Object& summary, int64_t total_ns, Rows& rows) {
+void AddNotes(const StreamActivity& activity, const Object& summary, int64_t total_ns,
+              Answer& answer) {
   if (const Value* note = summary.Find("note")) {
-    rows.notes.push_back(*note->AsText());
+    answer.notes.push_back(*note->AsText());
     return;
   }
-  rows.notes.push_back(fmt::format(
+  answer.notes.push_back(fmt::format(
       "{} on {}, {} in all, {:.1f} % of their span.", Counted(std::ssize(activity.gaps), "gap"),
       Counted(static_cast<int64_t>(activity.streams), "stream"), FormatDuration(total_ns),
       *summary.Find("pct_of_profile")->AsDouble()));
   if (const double* idle = summary.Find("device_idle_ms")->AsDouble()) {
-    rows.notes.push_back(
+    answer.notes.push_back(
         fmt::format("The device has no kernel at all for {:.2f} ms; copies may run then (see "
                     "pipeline_bubble_metrics).",
                     *idle));
   }
-  rows.notes.emplace_back("Idle time before the first and after the last kernel does not count.");
+  answer.notes.emplace_back("Idle time before the first and after the last kernel does not count.");
 }
 
-Result<Rows> Run(const Query& query) {
+Result<Answer> Run(const Query& query) {
   const Trace& trace = query.trace;
   const int64_t device = query.params.Int("device");
   const StreamActivity activity =
@@ -134,7 +134,7 @@ Result<Rows> Run(const Query& query) {
   if (activity.streams == 0) {
     return NoKernelsProblem(query, device);
   }
-  Rows rows;
+  Answer answer;
   int64_t total_ns = 0;
   for (const IdleGap& gap : activity.gaps) {
     total_ns += gap.length_ns();
@@ -145,12 +145,12 @@ Result<Rows> Run(const Query& query) {
     if (i < kAttributedGaps && trace.schema.Has(TableId::kRuntime)) {
       row.Set("attribution", Attribution(trace, activity.gaps[i]));
     }
-    rows.rows.push_back(std::move(row));
+    answer.rows.push_back(std::move(row));
   }
   Object summary = MakeSummary(query, activity, total_ns);
-  AddNotes(activity, summary, total_ns, rows);
-  rows.extra_rows.push_back(std::move(summary));
-  return rows;
+  AddNotes(activity, summary, total_ns, answer);
+  answer.about.push_back(std::move(summary));
+  return answer;
 }
 
 std::string GapCell(const Object& row) { return FormatDuration(*row.Find("gap_ns")->AsInt()); }

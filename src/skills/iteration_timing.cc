@@ -16,12 +16,12 @@
 namespace nsys {
 namespace {
 
-void AddNotes(const Query& query, const std::vector<Iteration>& iterations, Rows& rows) {
+void AddNotes(const Query& query, const std::vector<Iteration>& iterations, Answer& answer) {
   if (iterations.empty()) {
     return;
   }
   if (iterations.front().heuristic) {
-    rows.notes.push_back(
+    answer.notes.push_back(
         fmt::format("No NVTX range holds the marker '{}': these are stretches between GPU pauses "
                     "of more than 2 ms, "
                     "not proven iterations. Name a marker with -p marker=TEXT.",
@@ -35,7 +35,7 @@ void AddNotes(const Query& query, const std::vector<Iteration>& iterations, Rows
   }
   const size_t noise = iterations.size() - durations.size();
   if (noise > 0) {
-    rows.notes.push_back(fmt::format(
+    answer.notes.push_back(fmt::format(
         "{} of {} have less than a tenth of the largest kernel time and are not counted below.",
         noise, iterations.size()));
   }
@@ -47,37 +47,38 @@ void AddNotes(const Query& query, const std::vector<Iteration>& iterations, Rows
     sum += ms;
   }
   const auto [least, most] = std::minmax_element(durations.begin(), durations.end());
-  rows.notes.push_back(fmt::format("{}: mean {:.2f} ms, min {:.2f} ms, max {:.2f} ms.",
-                                   Counted(std::ssize(durations), "iteration"),
-                                   sum / static_cast<double>(durations.size()), *least, *most));
+  answer.notes.push_back(fmt::format("{}: mean {:.2f} ms, min {:.2f} ms, max {:.2f} ms.",
+                                     Counted(std::ssize(durations), "iteration"),
+                                     sum / static_cast<double>(durations.size()), *least, *most));
 }
 
 double Seconds(int64_t ns) { return RoundHalfEven(static_cast<double>(ns) / 1e9, 4); }
 
-Result<Rows> Run(const Query& query) {
+Result<Answer> Run(const Query& query) {
   const int64_t device = query.params.Int("device");
   const auto iterations = DetectIterations(
       query.trace,
       {.device = device, .marker = query.params.Text("marker"), .window = query.window});
-  Rows rows;
+  Answer answer;
   int64_t number = 0;
   for (const Iteration& iteration : iterations) {
-    rows.rows.push_back({{"iteration", number++},
-                         {"text", iteration.text},
-                         {"heuristic", iteration.heuristic},
-                         {"gpu_start_ns", iteration.gpu_start_ns},
-                         {"gpu_end_ns", iteration.gpu_end_ns},
-                         {"gpu_start_s", Seconds(iteration.gpu_start_ns)},
-                         {"gpu_end_s", Seconds(iteration.gpu_end_ns)},
-                         {"duration_ms", NsToMs(iteration.gpu_end_ns - iteration.gpu_start_ns, 2)},
-                         {"compute_ms", NsToMs(iteration.kernel_ns, 2)},
-                         {"kernel_count", iteration.kernels},
-                         {"nccl_count", iteration.communication_kernels},
-                         {"is_real_iteration", iteration.real},
-                         {"device_id", device}});
+    answer.rows.push_back(
+        {{"iteration", number++},
+         {"text", iteration.text},
+         {"heuristic", iteration.heuristic},
+         {"gpu_start_ns", iteration.gpu_start_ns},
+         {"gpu_end_ns", iteration.gpu_end_ns},
+         {"gpu_start_s", Seconds(iteration.gpu_start_ns)},
+         {"gpu_end_s", Seconds(iteration.gpu_end_ns)},
+         {"duration_ms", NsToMs(iteration.gpu_end_ns - iteration.gpu_start_ns, 2)},
+         {"compute_ms", NsToMs(iteration.kernel_ns, 2)},
+         {"kernel_count", iteration.kernels},
+         {"nccl_count", iteration.communication_kernels},
+         {"is_real_iteration", iteration.real},
+         {"device_id", device}});
   }
-  AddNotes(query, iterations, rows);
-  return rows;
+  AddNotes(query, iterations, answer);
+  return answer;
 }
 
 }  // namespace
@@ -94,7 +95,7 @@ Skill skill_iteration_timing() {
       .reads = IterationReads(),
       .params = {Param::Device(),
                  Param::NonEmptyText(
-                     "marker", "sample_0",
+                     "marker", std::string(kDefaultMarker),
                      "literal part of the NVTX text that opens an iteration, case ignored")},
       .columns = {{"iteration", Unit::kCount,
                    "position in this list; the number that --iteration takes", "#"},

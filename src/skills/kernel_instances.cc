@@ -5,6 +5,7 @@
 // Order: duration descending, start, correlation id, stream.
 #include <algorithm>
 
+#include "analysis/cells.h"
 #include "analysis/selection.h"
 #include "base/number.h"
 #include "skills/skills.h"
@@ -36,7 +37,7 @@ std::vector<uint32_t> Matching(const Query& query) {
   return rows;
 }
 
-Result<Rows> Run(const Query& query) {
+Result<Answer> Run(const Query& query) {
   const Trace& trace = query.trace;
   const KernelTable& kernels = trace.kernels;
   std::vector<uint32_t> found = Matching(query);
@@ -57,23 +58,24 @@ Result<Rows> Run(const Query& query) {
                       }
                       return trace.Text(kernels.name[a]) < trace.Text(kernels.name[b]);
                     });
-  Rows rows;
+  Answer answer;
   for (size_t i = 0; i < shown; ++i) {
     const uint32_t row = found[i];
     const Lane& lane = trace.LaneOf(kernels, row);
-    rows.rows.push_back({{"kernel_name", TextValue(trace, kernels.demangled_name[row])},
-                         {"short_name", TextValue(trace, kernels.short_name[row])},
-                         {"start_ns", kernels.start_ns[row]},
-                         {"end_ns", kernels.end_ns[row]},
-                         {"duration_ms", NsToMs(kernels.duration_ns(row), 3, Rounding::kHalfAway)},
-                         {"stream_id", StreamValue(lane)},
-                         {"device_id", DeviceValue(lane)},
-                         {"duration_ns", kernels.duration_ns(row)},
-                         {"pid", PidValue(lane)}});
+    answer.rows.push_back(
+        {{"kernel_name", TextCell(trace, kernels.demangled_name[row])},
+         {"short_name", TextCell(trace, kernels.short_name[row])},
+         {"start_ns", kernels.start_ns[row]},
+         {"end_ns", kernels.end_ns[row]},
+         {"duration_ms", NsToMs(kernels.duration_ns(row), 3, Rounding::kHalfAway)},
+         {"stream_id", lane.stream},
+         {"device_id", lane.device},
+         {"duration_ns", kernels.duration_ns(row)},
+         {"pid", PidCell(lane)}});
   }
-  rows.notes.push_back(FormatCount(static_cast<int64_t>(shown)) + " of " +
-                       FormatCount(static_cast<int64_t>(found.size())) + " matching executions.");
-  return rows;
+  answer.notes.push_back(FormatCount(static_cast<int64_t>(shown)) + " of " +
+                         FormatCount(static_cast<int64_t>(found.size())) + " matching executions.");
+  return answer;
 }
 
 // The name to show: demangled, else short, else that there is none.

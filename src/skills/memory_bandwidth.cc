@@ -28,10 +28,6 @@ struct Group {
   double peak_gbps = 0;
 };
 
-double Ratio(int64_t numerator, int64_t denominator) {
-  return denominator == 0 ? 0 : static_cast<double>(numerator) / static_cast<double>(denominator);
-}
-
 Object MakeRow(int32_t kind, const Group& group) {
   return {{"copyKind", int64_t{kind}},
           {"op_count", group.count},
@@ -73,7 +69,7 @@ List LargeCopies(const CopyTable& copies, std::vector<uint32_t> found, int64_t l
   return list;
 }
 
-Result<Rows> Run(const Query& query) {
+Result<Answer> Run(const Query& query) {
   const CopyTable& copies = query.trace.copies;
   const int64_t device = query.params.Int("device");
   const LanesOnDevice on_device(query.trace, device);
@@ -92,30 +88,30 @@ Result<Rows> Run(const Query& query) {
     group.max_bytes = std::max(group.max_bytes, copies.bytes[row]);
     group.peak_gbps = std::max(group.peak_gbps, Ratio(copies.bytes[row], copies.duration_ns(row)));
   }
-  Rows rows;
+  Answer answer;
   if (found.empty()) {
-    return rows;
+    return answer;
   }
   std::vector<std::pair<int32_t, Group>> groups(by_kind.begin(), by_kind.end());
   std::stable_sort(groups.begin(), groups.end(),
                    [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
   for (const auto& [kind, group] : groups) {
-    rows.rows.push_back(MakeRow(kind, group));
+    answer.rows.push_back(MakeRow(kind, group));
   }
   List large = LargeCopies(copies, std::move(found), query.params.Int("limit"));
   for (const Value& copy : large) {
     const Object& o = *copy.AsObject();
     const int64_t bytes = *o.Find("bytes")->AsInt();
     const int64_t ns = *o.Find("dur_ns")->AsInt();
-    rows.notes.push_back(
+    answer.notes.push_back(
         fmt::format("Large copy: {} {:.1f} MB in {} ({:.2f} GB/s), starts at {} ns.",
                     CopyKindName(static_cast<int32_t>(*o.Find("copyKind")->AsInt())),
                     static_cast<double>(bytes) / 1e6, FormatDuration(ns), Ratio(bytes, ns),
                     *o.Find("start")->AsInt()));
   }
-  rows.extra_rows.push_back(
+  answer.about.push_back(
       {{"_metadata", true}, {"anomalies", std::move(large)}, {"device_id", device}});
-  return rows;
+  return answer;
 }
 
 }  // namespace

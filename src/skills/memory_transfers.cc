@@ -22,7 +22,7 @@ struct Group {
   int64_t ns = 0;
 };
 
-Result<Rows> Run(const Query& query) {
+Result<Answer> Run(const Query& query) {
   const CopyTable& copies = query.trace.copies;
   std::map<int32_t, Group> by_kind;
   for (size_t row = 0; row < copies.size(); ++row) {
@@ -41,19 +41,19 @@ Result<Rows> Run(const Query& query) {
   }
   std::stable_sort(groups.begin(), groups.end(),
                    [](const Group& a, const Group& b) { return a.ns > b.ns; });
-  Rows rows;
+  Answer answer;
   for (const Group& group : groups) {
-    rows.rows.push_back({{"copyKind", int64_t{group.kind}},
-                         {"count", group.count},
-                         {"total_mb", BytesToMb(group.bytes, 2, Rounding::kHalfAway)},
-                         {"total_ms", NsToMs(group.ns, 2, Rounding::kHalfAway)},
-                         {"direction", CopyKindName(group.kind)},
-                         {"total_bytes", group.bytes},
-                         {"total_ns", group.ns}});
+    answer.rows.push_back({{"copyKind", int64_t{group.kind}},
+                           {"count", group.count},
+                           {"total_mb", BytesToMb(group.bytes, 2, Rounding::kHalfAway)},
+                           {"total_ms", NsToMs(group.ns, 2, Rounding::kHalfAway)},
+                           {"direction", CopyKindName(group.kind)},
+                           {"total_bytes", group.bytes},
+                           {"total_ns", group.ns}});
   }
-  rows.notes.emplace_back(
+  answer.notes.emplace_back(
       "Summed over all GPUs; copies that run at the same time count in full each.");
-  return rows;
+  return answer;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 
+#include "analysis/cells.h"
 #include "analysis/selection.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -37,7 +38,7 @@ std::vector<Group> GroupByStream(const Query& query, int64_t& straddling) {
     if (!on_device(kernels.lane[row])) {
       continue;
     }
-    const std::string_view operation = classes.Operation(kernels.class_name(row));
+    const std::string_view operation = classes.Operation(kernels.name_to_classify(row));
     if (operation.empty()) {
       continue;
     }
@@ -71,30 +72,26 @@ std::vector<Group> GroupByStream(const Query& query, int64_t& straddling) {
 
 Object MakeRow(const Query& query, const Group& group, int64_t all_ns, Span span) {
   const Lane& lane = query.trace.lanes[Index(group.lane)];
-  const double average =
-      static_cast<double>(group.total_ns) / static_cast<double>(group.count) / 1e6;
-  const double share =
-      all_ns == 0 ? 0 : 100.0 * static_cast<double>(group.total_ns) / static_cast<double>(all_ns);
-  Object row{{"stream_id", StreamValue(lane)},
+  Object row{{"stream_id", lane.stream},
              {"type", group.operation},
              {"count", group.count},
              {"total_ms", NsToMs(group.total_ns, 2)},
-             {"avg_ms", RoundHalfEven(average, 3)},
+             {"avg_ms", RoundHalfEven(Ratio(group.total_ns, group.count) / 1e6, 3)},
              {"min_ms", NsToMs(group.min_ns, 3)},
              {"max_ms", NsToMs(group.max_ns, 3)},
-             {"pct", RoundHalfEven(share, 1)},
+             {"pct", Percent(group.total_ns, all_ns, 1).value_or(0)},
              {"device_id", query.params.Int("device")},
              {"span_start_ns", span.begin_ns},
              {"span_end_ns", span.end_ns},
              {"total_ns", group.total_ns},
-             {"pid", PidValue(lane)}};
+             {"pid", PidCell(lane)}};
   if (query.window) {
     row.Set("clipped_total_ms", NsToMs(group.clipped_ns, 3));
   }
   return row;
 }
 
-Result<Rows> Run(const Query& query) {
+Result<Answer> Run(const Query& query) {
   int64_t straddling = 0;
   std::vector<Group> groups = GroupByStream(query, straddling);
   const auto& lanes = query.trace.lanes;
@@ -118,17 +115,17 @@ Result<Rows> Run(const Query& query) {
   }
   const Span span = query.window ? Span{query.window->begin_ns, query.window->end_ns}
                                  : KernelSpan(query.trace).value_or(Span{});
-  Rows rows;
+  Answer answer;
   for (const Group& group : groups) {
-    rows.rows.push_back(MakeRow(query, group, all_ns, span));
+    answer.rows.push_back(MakeRow(query, group, all_ns, span));
   }
   if (straddling > 0) {
-    rows.notes.push_back(
+    answer.notes.push_back(
         fmt::format("{} at an edge of the window; only "
                     "clipped_total_ms (JSON) counts their inner part.",
                     Counted(straddling, "communication kernel")));
   }
-  return rows;
+  return answer;
 }
 
 }  // namespace
@@ -138,8 +135,7 @@ Skill skill_nccl_breakdown() {
           .category = Category::kCommunication,
           .title = "NCCL Collective Breakdown",
           .doc =
-              "Communication kernels of one GPU by stream and operation: count, time, spread. The "
-              "stream hints at TP, PP or DP.",
+              "Communication kernels of one GPU by stream and operation: count, time and spread.",
           .needs = {TableId::kKernel, TableId::kStringIds},
           .reads = {{TableId::kKernel, {Column::kTime, Column::kLane, Column::kName}}},
           .params = {Param::Device()},
@@ -161,7 +157,7 @@ Skill skill_nccl_breakdown() {
                       {"pid", Unit::kId, "process id, null when the capture does not tell", "PID"},
                       {"clipped_total_ms", Unit::kMs,
                        "with a window: the time inside it, kernels over its edges included"}},
-          .empty_text = "no communication kernels: a single-GPU run, or they were not recorded",
+          .empty_text = "no communication kernels on this GPU in the window",
           .run = Run};
 }
 

@@ -44,14 +44,14 @@ std::string EventTypeName(int32_t type) {
 }
 
 // An abstention when NVTX rows exist but none is a push-pop range, so that no stack can be built.
-std::optional<Rows> AbstainWithoutPushPop(const Trace& trace) {
+std::optional<Answer> AbstainWithoutPushPop(const Trace& trace) {
   const auto& types = trace.nvtx.event_type;
   if (types.empty() || std::find(types.begin(), types.end(), kNvtxPushPop) != types.end()) {
     return std::nullopt;
   }
   const std::set<int32_t> distinct(types.begin(), types.end());
   if (distinct.contains(kNvtxStartEnd)) {
-    return Rows::Abstain(
+    return Answer::Abstain(
         "This capture annotates with start-end ranges only. They may end on another thread and "
         "overlap at will, so no range can be "
         "said to enclose a launch; annotate with push-pop ranges (nvtxRangePush, "
@@ -64,7 +64,7 @@ std::optional<Rows> AbstainWithoutPushPop(const Trace& trace) {
     numbers.push_back(std::to_string(type));
     words.push_back(fmt::format("{} ({})", type, EventTypeName(type)));
   }
-  return Rows::Abstain(
+  return Answer::Abstain(
       fmt::format("The NVTX rows of this capture are no push-pop ranges, but of type {}.",
                   Join(words, ", ")),
       {{"nvtx_event_types", Join(numbers, ",")}});
@@ -145,7 +145,7 @@ Object MakeRow(const Trace& trace, uint32_t kernel, std::span<const uint32_t> pa
           {"device_id", lane.device ? Value(*lane.device) : Value()}};
 }
 
-Result<Rows> Run(const Query& query) {
+Result<Answer> Run(const Query& query) {
   const Trace& trace = query.trace;
   if (auto abstention = AbstainWithoutPushPop(trace)) {
     return *std::move(abstention);
@@ -162,21 +162,21 @@ Result<Rows> Run(const Query& query) {
                     launched.kernels.end(), [&](const Attribution& a, const Attribution& b) {
                       return Before(trace, launched, paths, a, b);
                     });
-  Rows rows;
+  Answer answer;
   for (size_t i = 0; i < shown; ++i) {
     const Attribution& one = launched.kernels[i];
-    rows.rows.push_back(MakeRow(trace, one.kernel, paths.Path(one.call_position)));
+    answer.rows.push_back(MakeRow(trace, one.kernel, paths.Path(one.call_position)));
   }
-  rows.notes.push_back(fmt::format(
+  answer.notes.push_back(fmt::format(
       "{} of {} attributed kernels, all GPUs; {} more were launched outside of any range.", shown,
       launched.kernels.size(), linked - launched.kernels.size()));
   const auto start_end =
       std::count(trace.nvtx.event_type.begin(), trace.nvtx.event_type.end(), kNvtxStartEnd);
   if (start_end > 0) {
-    rows.notes.push_back(
+    answer.notes.push_back(
         fmt::format("{} left out: they need not nest.", Counted(start_end, "start-end range")));
   }
-  return rows;
+  return answer;
 }
 
 std::string DurationOfRow(const Object& row) {

@@ -43,8 +43,8 @@ SharedStreams FindSharedStreams(const Query& query, const Overlap& overlap) {
         !Contains(query.window, kernels.start_ns[row], kernels.end_ns[row])) {
       continue;
     }
-    ++(classes.IsCommunication(kernels.class_name(row)) ? communication
-                                                        : compute)[Index(kernels.lane[row])];
+    ++(classes.IsCommunication(kernels.name_to_classify(row)) ? communication
+                                                              : compute)[Index(kernels.lane[row])];
   }
   SharedStreams shared;
   int64_t shared_compute = 0;
@@ -59,23 +59,16 @@ SharedStreams FindSharedStreams(const Query& query, const Overlap& overlap) {
     shared_compute += compute[lane];
     shared_communication += communication[lane];
   }
-  const auto share = [](int64_t part, int64_t whole) {
-    return whole == 0
-               ? 0.0
-               : RoundHalfEven(100.0 * static_cast<double>(part) / static_cast<double>(whole), 1);
-  };
-  shared.compute_pct = share(shared_compute, overlap.compute_kernels);
-  shared.communication_pct = share(shared_communication, overlap.communication_kernels);
+  shared.compute_pct = Percent(shared_compute, overlap.compute_kernels, 1).value_or(0);
+  shared.communication_pct =
+      Percent(shared_communication, overlap.communication_kernels, 1).value_or(0);
   return shared;
 }
 
+// An integer 0 without communication, as the reference prints it.
 Value OverlapPct(const Overlap& overlap) {
-  const int64_t communication_ns = Length(overlap.communication);
-  if (communication_ns == 0) {
-    return 0;
-  }
-  return RoundHalfEven(
-      100.0 * static_cast<double>(overlap.overlap_ns) / static_cast<double>(communication_ns), 1);
+  const auto pct = Percent(overlap.overlap_ns, Length(overlap.communication), 1);
+  return pct ? Value(*pct) : Value(0);
 }
 
 Object Parts(const Overlap& overlap) {
@@ -87,7 +80,7 @@ Object Parts(const Overlap& overlap) {
           {"overlap_pct", OverlapPct(overlap)}};
 }
 
-void AddSharedStreams(const SharedStreams& shared, Object& row, Rows& rows) {
+void AddSharedStreams(const SharedStreams& shared, Object& row, Answer& answer) {
   if (shared.compute_pct < kSharedStreamPct || shared.communication_pct < kSharedStreamPct) {
     return;
   }
@@ -100,13 +93,13 @@ void AddSharedStreams(const SharedStreams& shared, Object& row, Rows& rows) {
   row.Set("same_stream_diagnosis", std::move(streams));
   row.Set("same_stream_compute_pct", shared.compute_pct);
   row.Set("same_stream_nccl_pct", shared.communication_pct);
-  rows.notes.push_back(
+  answer.notes.push_back(
       fmt::format("Compute ({:.1f} % of its kernels) and communication ({:.1f} %) take turns on "
                   "stream {}: on one stream they cannot overlap.",
                   shared.compute_pct, shared.communication_pct, Join(names, ", ")));
 }
 
-void AddDevices(const Query& query, int64_t device, Object& row, Rows& rows) {
+void AddDevices(const Query& query, int64_t device, Object& row, Answer& answer) {
   const std::vector<int64_t> devices = DevicesWithKernels(query.trace);
   row.Set("present_devices", List(devices.begin(), devices.end()));
   std::vector<std::string> others;
@@ -116,51 +109,51 @@ void AddDevices(const Query& query, int64_t device, Object& row, Rows& rows) {
     }
   }
   if (!others.empty()) {
-    rows.notes.push_back(
+    answer.notes.push_back(
         fmt::format("This is device {} alone; kernels also ran on device {} (-p device=N).", device,
                     Join(others, ", ")));
   }
 }
 
-Result<Rows> Run(const Query& query) {
+Result<Answer> Run(const Query& query) {
   const int64_t device = query.params.Int("device");
   const auto overlap = ComputeOverlap(query.trace, device, query.window);
   if (!overlap) {
     return NoKernelsProblem(query, device);
   }
-  Rows rows;
+  Answer answer;
   Object row = Parts(*overlap);
   row.Set("compute_kernels", overlap->compute_kernels);
   row.Set("nccl_kernels", overlap->communication_kernels);
   row.Set("span_start_ns", overlap->first_ns);
   row.Set("span_end_ns", overlap->last_ns);
-  AddSharedStreams(FindSharedStreams(query, *overlap), row, rows);
-  AddDevices(query, device, row, rows);
+  AddSharedStreams(FindSharedStreams(query, *overlap), row, answer);
+  AddDevices(query, device, row, answer);
   const Span bounds = query.window ? Span{query.window->begin_ns, query.window->end_ns}
                                    : Span{overlap->first_ns, overlap->last_ns};
   if (const auto sync = HostSyncSpans(query.trace, device, bounds.begin_ns, bounds.end_ns)) {
     row.Set("sync_ms", NsToMs(Length(*sync), 3));
     if (!sync->empty()) {
-      rows.notes.push_back(fmt::format("The host waits in CUDA synchronization for {}.",
-                                       FormatDuration(Length(*sync))));
+      answer.notes.push_back(fmt::format("The host waits in CUDA synchronization for {}.",
+                                         FormatDuration(Length(*sync))));
     }
   }
   row.Set("device_id", device);
   if (overlap->graph_only_ns > 0) {
     row.Set("graph_only_ms", NsToMs(overlap->graph_only_ns, 2));
-    rows.notes.push_back(fmt::format(
+    answer.notes.push_back(fmt::format(
         "CUDA graphs traced as a whole ran for {} of the idle time; their kernels are not known.",
         FormatDuration(overlap->graph_only_ns)));
   }
   if (query.window) {
     const auto clipped = ComputeOverlap(query.trace, device, query.window, KernelCut::kClipped);
     row.Set("clipped", clipped ? Value(Parts(*clipped)) : Value());
-    rows.notes.emplace_back(
+    answer.notes.emplace_back(
         "Kernels over an edge of the window and idle time beside it do not count; `clipped` (JSON) "
         "counts inner parts.");
   }
-  rows.rows.push_back(std::move(row));
-  return rows;
+  answer.rows.push_back(std::move(row));
+  return answer;
 }
 
 Reads SkillReads() {

@@ -18,13 +18,9 @@
 namespace nsys {
 namespace {
 
-void Extend(std::optional<Span>& span, const GpuEvents& events) {
+void AddAll(const GpuEvents& events, Hull& hull) {
   for (size_t row = 0; row < events.size(); ++row) {
-    if (!span) {
-      span = Span{events.start_ns[row], events.end_ns[row]};
-    }
-    span->begin_ns = std::min(span->begin_ns, events.start_ns[row]);
-    span->end_ns = std::max(span->end_ns, events.end_ns[row]);
+    hull.Add(events.span(row));
   }
 }
 
@@ -33,13 +29,14 @@ std::optional<Window> EffectiveWindow(const Query& query) {
     return query.window;
   }
   const Trace& trace = query.trace;
-  std::optional<Span> span;
-  Extend(span, trace.kernels);
-  Extend(span, trace.graphs);
-  if (!span) {
-    Extend(span, trace.copies);
-    Extend(span, trace.memsets);
+  Hull hull;
+  AddAll(trace.kernels, hull);
+  AddAll(trace.graphs, hull);
+  if (!hull.span()) {
+    AddAll(trace.copies, hull);
+    AddAll(trace.memsets, hull);
   }
+  const std::optional<Span>& span = hull.span();
   return span ? std::optional(Window{span->begin_ns, span->end_ns}) : std::nullopt;
 }
 
@@ -67,13 +64,11 @@ Object MakeRow(std::optional<int64_t> device, const SpanSet& active) {
   const int64_t span_ns = active.back().end_ns - active.front().begin_ns;
   const int64_t active_ns = Length(active);
   const int64_t bubble_ns = span_ns - active_ns;
-  const double pct =
-      span_ns == 0 ? 0 : 100.0 * static_cast<double>(bubble_ns) / static_cast<double>(span_ns);
-  return {{"deviceId", NumberValue(device)},
+  return {{"deviceId", device},
           {"total_span_ms", NsToMs(span_ns, 2)},
           {"active_ms", NsToMs(active_ns, 2)},
           {"bubble_ms", NsToMs(bubble_ns, 2)},
-          {"bubble_pct", RoundHalfEven(pct, 2)}};
+          {"bubble_pct", Percent(bubble_ns, span_ns, 2).value_or(0)}};
 }
 
 // Idle time between the window's edges and the device's first and last work, which its span lacks.
@@ -85,12 +80,12 @@ void AddEdgeIdle(const Window& window, const SpanSet& active, Object& row) {
   row.Set("tail_idle_ms", NsToMs(window.end_ns - active.back().end_ns, 2));
 }
 
-Result<Rows> Run(const Query& query) {
+Result<Answer> Run(const Query& query) {
   const Trace& trace = query.trace;
-  Rows rows;
+  Answer answer;
   const auto window = EffectiveWindow(query);
   if (!window) {
-    return rows;
+    return answer;
   }
   SpansOfDevice by_device;
   Collect(trace, trace.kernels, *window, by_device);
@@ -98,28 +93,28 @@ Result<Rows> Run(const Query& query) {
   Collect(trace, trace.memsets, *window, by_device);
   Collect(trace, trace.graphs, *window, by_device);
   if (by_device.empty()) {
-    return rows;
+    return answer;
   }
   for (auto& [device, spans] : by_device) {
     spans = Union(std::move(spans));
-    rows.rows.push_back(MakeRow(device, spans));
+    answer.rows.push_back(MakeRow(device, spans));
   }
   if (const auto sync = HostSyncSpans(trace, std::nullopt, window->begin_ns, window->end_ns)) {
-    rows.rows.front().Set("sync_ms", NsToMs(Length(*sync), 3));
-    rows.notes.push_back(fmt::format(
+    answer.rows.front().Set("sync_ms", NsToMs(Length(*sync), 3));
+    answer.notes.push_back(fmt::format(
         "Some host thread waits in CUDA synchronization for {} (all processes together).",
         FormatDuration(Length(*sync))));
   }
   if (query.window) {
     size_t row = 0;
     for (const auto& [device, active] : by_device) {
-      AddEdgeIdle(*query.window, active, rows.rows[row++]);
+      AddEdgeIdle(*query.window, active, answer.rows[row++]);
     }
-    rows.notes.emplace_back(
+    answer.notes.emplace_back(
         "Idle time between the window's edges and a device's first and last work is not in its "
         "span.");
   }
-  return rows;
+  return answer;
 }
 
 Reads SkillReads() {

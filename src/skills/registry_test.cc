@@ -72,9 +72,10 @@ TEST(Registry, SkillsAbstainWithoutATableTheyNeed) {
     for (const TableId table : skill.needs) {
       Trace trace = EverythingTrace();
       trace.schema.resolved[static_cast<size_t>(table)].reset();
-      const Rows rows = RunOn(trace, skill.name);
-      ASSERT_TRUE(rows.abstention.has_value()) << skill.name << " without " << CanonicalName(table);
-      const List* missing = Cell(rows.abstention->details, "missing_tables").AsList();
+      const Answer answer = RunOn(trace, skill.name);
+      ASSERT_TRUE(answer.abstention.has_value())
+          << skill.name << " without " << CanonicalName(table);
+      const List* missing = Cell(answer.abstention->details, "missing_tables").AsList();
       ASSERT_TRUE(missing != nullptr && missing->size() == 1) << skill.name;
       EXPECT_EQ(*missing->front().AsText(), CanonicalName(table));
     }

@@ -10,19 +10,19 @@
 namespace nsys {
 namespace {
 
-Result<Rows> Run(const Query& query) {
-  Rows rows;
+Result<Answer> Run(const Query& query) {
+  Answer answer;
   for (const SourceTable& table : query.trace.schema.tables) {
     for (const SourceColumn& column : table.columns) {
-      rows.rows.push_back({{"table_name", table.name},
-                           {"column_name", column.name},
-                           {"column_type", column.type},
-                           {"is_pk", column.primary_key ? 1 : 0}});
+      answer.rows.push_back({{"table_name", table.name},
+                             {"column_name", column.name},
+                             {"column_type", column.type},
+                             {"is_pk", column.primary_key ? 1 : 0}});
     }
   }
-  rows.notes.push_back(fmt::format("{} in {}.", Counted(std::ssize(rows.rows), "column"),
-                                   Counted(std::ssize(query.trace.schema.tables), "table")));
-  return rows;
+  answer.notes.push_back(fmt::format("{} in {}.", Counted(std::ssize(answer.rows), "column"),
+                                     Counted(std::ssize(query.trace.schema.tables), "table")));
+  return answer;
 }
 
 std::string KeyCell(const Object& row) { return *row.Find("is_pk")->AsInt() != 0 ? "PK" : ""; }

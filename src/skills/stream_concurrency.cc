@@ -6,11 +6,13 @@
 // durations / span of all kernels, above 100 % when streams or GPUs work at once.
 // Order: exact kernel time descending, device, stream.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 
 #include <fmt/core.h>
 
+#include "analysis/cells.h"
 #include "analysis/selection.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -23,33 +25,32 @@ struct Stream {
   LaneId lane{};
   int64_t total_ns = 0;
   int64_t max_ns = 0;
-  Span span;
+  Hull hull;
   std::vector<Span> kernels;
+  Span span() const { return hull.span().value_or(Span{}); }
 };
 
 // What a device's kernels do at the same time as each other and as its copies.
 struct DeviceConcurrency {
   int64_t most_at_once = 0;
   int64_t two_or_more_ns = 0;
-  int64_t copy_ns = 0;
-  int64_t copy_overlapped_ns = 0;
+  std::optional<int64_t> copy_ns;  // nothing without a copy table
+  std::optional<int64_t> copy_overlapped_ns;
 };
 
 std::vector<Stream> CollectStreams(const Query& query) {
   const KernelTable& kernels = query.trace.kernels;
   std::vector<Stream> by_lane(query.trace.lanes.size());
   for (size_t row = 0; row < kernels.size(); ++row) {
-    const Span span{kernels.start_ns[row], kernels.end_ns[row]};
+    const Span span = kernels.span(row);
     if (!Contains(query.window, span.begin_ns, span.end_ns)) {
       continue;
     }
     Stream& stream = by_lane[Index(kernels.lane[row])];
-    const bool first = stream.kernels.empty();
     stream.lane = kernels.lane[row];
     stream.total_ns += span.length_ns();
     stream.max_ns = std::max(stream.max_ns, span.length_ns());
-    stream.span.begin_ns = first ? span.begin_ns : std::min(stream.span.begin_ns, span.begin_ns);
-    stream.span.end_ns = first ? span.end_ns : std::max(stream.span.end_ns, span.end_ns);
+    stream.hull.Add(span);
     stream.kernels.push_back(span);
   }
   std::erase_if(by_lane, [](const Stream& stream) { return stream.kernels.empty(); });
@@ -58,8 +59,8 @@ std::vector<Stream> CollectStreams(const Query& query) {
 
 // The largest number of spans that hold one point, and the length of the points in two or more.
 void CountDepth(const std::vector<Span>& spans, DeviceConcurrency& out) {
-  std::vector<std::pair<int64_t, int>>
-      edges;  // ends sort before starts at one time: half-open spans
+  // At one time ends sort before starts: spans are half-open.
+  std::vector<std::pair<int64_t, int>> edges;
   for (const Span& span : spans) {
     if (span.length_ns() == 0) {
       continue;
@@ -93,40 +94,34 @@ std::map<std::optional<int64_t>, DeviceConcurrency> Concurrency(
     if (!Contains(query.window, trace.copies.start_ns[row], trace.copies.end_ns[row])) {
       continue;
     }
-    copies[trace.DeviceOf(trace.copies, row)].push_back(
-        {trace.copies.start_ns[row], trace.copies.end_ns[row]});
+    copies[trace.DeviceOf(trace.copies, row)].push_back(trace.copies.span(row));
   }
   std::map<std::optional<int64_t>, DeviceConcurrency> result;
   for (auto& [device, spans] : kernels) {
     DeviceConcurrency& one = result[device];
     CountDepth(spans, one);
-    const SpanSet copying = Union(std::move(copies[device]));
-    one.copy_ns = Length(copying);
-    one.copy_overlapped_ns = Length(Intersect(copying, Union(std::move(spans))));
+    if (trace.schema.Has(TableId::kMemcpy)) {
+      const SpanSet copying = Union(std::move(copies[device]));
+      one.copy_ns = Length(copying);
+      one.copy_overlapped_ns = Length(Intersect(copying, Union(std::move(spans))));
+    }
   }
   return result;
 }
 
-Value Percent(int64_t part_ns, int64_t whole_ns) {
-  if (whole_ns == 0) {
-    return {};
-  }
-  return RoundHalfAway(100.0 * static_cast<double>(part_ns) / static_cast<double>(whole_ns), 1);
-}
-
 // What all streams together did; repeated in every row.
 struct Totals {
-  Span span;
+  Hull hull;
   int64_t kernel_ns = 0;
   size_t kernels = 0;
   size_t streams = 0;
+  int64_t span_ns() const { return hull.span().value_or(Span{}).length_ns(); }
 };
 
 Totals Total(const std::vector<Stream>& streams) {
-  Totals totals{.span = streams.front().span, .streams = streams.size()};
+  Totals totals{.streams = streams.size()};
   for (const Stream& stream : streams) {
-    totals.span.begin_ns = std::min(totals.span.begin_ns, stream.span.begin_ns);
-    totals.span.end_ns = std::max(totals.span.end_ns, stream.span.end_ns);
+    totals.hull.Add(stream.span());
     totals.kernel_ns += stream.total_ns;
     totals.kernels += stream.kernels.size();
   }
@@ -135,38 +130,61 @@ Totals Total(const std::vector<Stream>& streams) {
 
 double RoundedMs(int64_t ns, int decimals) { return NsToMs(ns, decimals, Rounding::kHalfAway); }
 
+std::optional<double> RoundedPct(int64_t part_ns, int64_t whole_ns) {
+  return Percent(part_ns, whole_ns, 1, Rounding::kHalfAway);
+}
+
+Value CopyMs(std::optional<int64_t> ns) { return ns ? Value(RoundedMs(*ns, 3)) : Value(); }
+
 Object MakeRow(const Trace& trace, const Stream& stream, const Totals& totals,
                const DeviceConcurrency& device) {
   const Lane& lane = trace.lanes[Index(stream.lane)];
-  const double average_us =
-      static_cast<double>(stream.total_ns) / static_cast<double>(stream.kernels.size()) / 1e3;
-  const bool has_copies = trace.schema.Has(TableId::kMemcpy);
-  const auto copy_ms = [&](int64_t ns) { return has_copies ? Value(RoundedMs(ns, 3)) : Value(); };
-  return {{"deviceId", DeviceValue(lane)},
-          {"streamId", StreamValue(lane)},
+  const double average_us = Ratio(stream.total_ns, std::ssize(stream.kernels)) / 1e3;
+  return {{"deviceId", lane.device},
+          {"streamId", lane.stream},
           {"kernel_count", stream.kernels.size()},
           {"total_gpu_ms", RoundedMs(stream.total_ns, 2)},
           {"avg_kernel_us", RoundHalfAway(average_us, 1)},
           {"max_kernel_ms", RoundedMs(stream.max_ns, 3)},
-          {"stream_span_ms", RoundedMs(stream.span.length_ns(), 2)},
-          {"stream_util_pct", Percent(Length(Union(stream.kernels)), stream.span.length_ns())},
+          {"stream_span_ms", RoundedMs(stream.span().length_ns(), 2)},
+          {"stream_util_pct", RoundedPct(Length(Union(stream.kernels)), stream.span().length_ns())},
           {"active_streams", totals.streams},
           {"total_kernels", totals.kernels},
-          {"global_span_ms", RoundedMs(totals.span.length_ns(), 2)},
-          {"sum_util_pct", Percent(totals.kernel_ns, totals.span.length_ns())},
-          {"pid", PidValue(lane)},
+          {"global_span_ms", RoundedMs(totals.span_ns(), 2)},
+          {"sum_util_pct", RoundedPct(totals.kernel_ns, totals.span_ns())},
+          {"pid", PidCell(lane)},
           {"total_gpu_ns", stream.total_ns},
           {"device_max_concurrent_kernels", device.most_at_once},
           {"device_concurrent_ms", RoundedMs(device.two_or_more_ns, 3)},
-          {"device_copy_ms", copy_ms(device.copy_ns)},
-          {"device_copy_overlapped_ms", copy_ms(device.copy_overlapped_ns)}};
+          {"device_copy_ms", CopyMs(device.copy_ns)},
+          {"device_copy_overlapped_ms", CopyMs(device.copy_overlapped_ns)}};
 }
 
-Result<Rows> Run(const Query& query) {
+void AddNotes(const Totals& totals,
+              const std::map<std::optional<int64_t>, DeviceConcurrency>& concurrency,
+              Answer& answer) {
+  answer.notes.push_back(fmt::format(
+      "{}, {} in {}; kernel time summed over all streams is {:.1f} % of that.",
+      Counted(static_cast<int64_t>(totals.streams), "active stream"),
+      Counted(static_cast<int64_t>(totals.kernels), "kernel"), FormatDuration(totals.span_ns()),
+      RoundedPct(totals.kernel_ns, totals.span_ns()).value_or(0)));
+  for (const auto& [device, one] : concurrency) {
+    std::string note = fmt::format(
+        "Device {}: at most {} at once, two or more for {}", device ? std::to_string(*device) : "?",
+        Counted(one.most_at_once, "kernel"), FormatDuration(one.two_or_more_ns));
+    if (one.copy_ns) {
+      note += fmt::format("; copies {}, of which {} beside kernels", FormatDuration(*one.copy_ns),
+                          FormatDuration(*one.copy_overlapped_ns));
+    }
+    answer.notes.push_back(note + ".");
+  }
+}
+
+Result<Answer> Run(const Query& query) {
   std::vector<Stream> streams = CollectStreams(query);
-  Rows rows;
+  Answer answer;
   if (streams.empty()) {
-    return rows;
+    return answer;
   }
   const auto concurrency = Concurrency(query, streams);
   const Totals totals = Total(streams);
@@ -175,24 +193,10 @@ Result<Rows> Run(const Query& query) {
   const auto limit = static_cast<size_t>(query.params.Int("limit"));
   for (size_t i = 0; i < streams.size() && i < limit; ++i) {
     const auto device = query.trace.lanes[Index(streams[i].lane)].device;
-    rows.rows.push_back(MakeRow(query.trace, streams[i], totals, concurrency.at(device)));
+    answer.rows.push_back(MakeRow(query.trace, streams[i], totals, concurrency.at(device)));
   }
-  const Value sum_pct = Percent(totals.kernel_ns, totals.span.length_ns());
-  rows.notes.push_back(fmt::format(
-      "{}, {} in {}; kernel time summed over all streams is "
-      "{:.1f} % of that.",
-      Counted(static_cast<int64_t>(totals.streams), "active stream"),
-      Counted(static_cast<int64_t>(totals.kernels), "kernel"),
-      FormatDuration(totals.span.length_ns()), sum_pct.is_null() ? 0.0 : *sum_pct.AsDouble()));
-  for (const auto& [device, one] : concurrency) {
-    rows.notes.push_back(
-        fmt::format("Device {}: at most {} at once, two or more for {}; copies {}, of "
-                    "which {} beside kernels.",
-                    device ? std::to_string(*device) : "?", Counted(one.most_at_once, "kernel"),
-                    FormatDuration(one.two_or_more_ns), FormatDuration(one.copy_ns),
-                    FormatDuration(one.copy_overlapped_ns)));
-  }
-  return rows;
+  AddNotes(totals, concurrency, answer);
+  return answer;
 }
 
 }  // namespace

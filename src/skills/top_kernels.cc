@@ -22,14 +22,13 @@ struct Group {
   int64_t total_ns = 0;
   int64_t min_ns = 0;
   int64_t max_ns = 0;
-  Span span;
+  Hull hull;
 
-  void Add(int64_t start_ns, int64_t end_ns) {
-    const int64_t duration = end_ns - start_ns;
+  void Add(Span span) {
+    const int64_t duration = span.length_ns();
     min_ns = invocations == 0 ? duration : std::min(min_ns, duration);
     max_ns = invocations == 0 ? duration : std::max(max_ns, duration);
-    span.begin_ns = invocations == 0 ? start_ns : std::min(span.begin_ns, start_ns);
-    span.end_ns = invocations == 0 ? end_ns : std::max(span.end_ns, end_ns);
+    hull.Add(span);
     total_ns += duration;
     ++invocations;
   }
@@ -47,15 +46,15 @@ std::vector<Group> GroupByName(const Query& query) {
     if (added) {
       groups.push_back({.name = kernels.name[row]});
     }
-    groups[at->second].Add(kernels.start_ns[row], kernels.end_ns[row]);
+    groups[at->second].Add(kernels.span(row));
   }
   return groups;
 }
 
 Object MakeRow(const Trace& trace, const Group& group) {
   const TensorCoreUse tensor = TensorCoreClass(trace.Text(group.name));
-  const double average =
-      static_cast<double>(group.total_ns) / static_cast<double>(group.invocations) / 1e6;
+  const double average = Ratio(group.total_ns, group.invocations) / 1e6;
+  const Span span = group.hull.span().value_or(Span{});
   return {{"kernel_name", trace.Text(group.name)},
           {"invocations", group.invocations},
           {"total_ms", NsToMs(group.total_ns, 2, Rounding::kHalfAway)},
@@ -64,14 +63,14 @@ Object MakeRow(const Trace& trace, const Group& group) {
           {"max_ms", NsToMs(group.max_ns, 2, Rounding::kHalfAway)},
           {"tc_eligible", tensor.eligible},
           {"tc_active", tensor.active},
-          {"span_start_ns", group.span.begin_ns},
-          {"span_end_ns", group.span.end_ns},
+          {"span_start_ns", span.begin_ns},
+          {"span_end_ns", span.end_ns},
           {"total_ns", group.total_ns},
           {"min_ns", group.min_ns},
           {"max_ns", group.max_ns}};
 }
 
-Result<Rows> Run(const Query& query) {
+Result<Answer> Run(const Query& query) {
   const Trace& trace = query.trace;
   std::vector<Group> groups = GroupByName(query);
   std::sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
@@ -81,18 +80,18 @@ Result<Rows> Run(const Query& query) {
     return trace.Text(a.name) < trace.Text(b.name);
   });
   const auto limit = static_cast<size_t>(query.params.Int("limit"));
-  Rows rows;
+  Answer answer;
   for (size_t i = 0; i < groups.size() && i < limit; ++i) {
-    rows.rows.push_back(MakeRow(trace, groups[i]));
+    answer.rows.push_back(MakeRow(trace, groups[i]));
   }
   int64_t total = 0;
   for (const Group& group : groups) {
     total += group.total_ns;
   }
-  rows.notes.push_back(
+  answer.notes.push_back(
       fmt::format("{} of {} kernel names; all GPUs together: {:.2f} ms of kernel time.",
-                  rows.rows.size(), groups.size(), static_cast<double>(total) / 1e6));
-  return rows;
+                  answer.rows.size(), groups.size(), static_cast<double>(total) / 1e6));
+  return answer;
 }
 
 std::string TensorCell(const Object& row) {

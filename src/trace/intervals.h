@@ -4,7 +4,9 @@
 // other operations take and return SpanSets in one linear sweep.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace nsys {
@@ -14,6 +16,23 @@ struct Span {
   int64_t end_ns = 0;
   int64_t length_ns() const { return end_ns - begin_ns; }
   bool operator==(const Span&) const = default;
+};
+
+// The smallest span around all spans added so far; nothing before the first.
+class Hull {
+ public:
+  void Add(Span span) {
+    if (span_) {
+      span_->begin_ns = std::min(span_->begin_ns, span.begin_ns);
+      span_->end_ns = std::max(span_->end_ns, span.end_ns);
+    } else {
+      span_ = span;
+    }
+  }
+  const std::optional<Span>& span() const { return span_; }
+
+ private:
+  std::optional<Span> span_;
 };
 
 using SpanSet = std::vector<Span>;

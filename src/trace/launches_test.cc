@@ -18,8 +18,7 @@ uint32_t OracleCall(const Trace& trace, size_t kernel) {
   const int64_t start = trace.kernels.start_ns[kernel];
   for (uint32_t call = 0; call < trace.calls.size(); ++call) {
     const Thread& thread = trace.threads[Index(trace.calls.thread[call])];
-    if ((thread.global_tid & ~int64_t{0xFFFFFF}) !=
-        *trace.LaneOf(trace.kernels, kernel).global_pid) {
+    if (ProcessWord(thread.global_tid) != *trace.LaneOf(trace.kernels, kernel).global_pid) {
       continue;
     }
     if (trace.calls.correlation[call] != trace.kernels.correlation[kernel]) {

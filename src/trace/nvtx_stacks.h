@@ -37,7 +37,7 @@ class RangePaths {
 // range.end >= call.end. Needs kTime, kThread, kName, kKind of NVTX; kTime, kThread of the calls.
 RangePaths EnclosingRanges(const Trace& trace, std::span<const uint32_t> calls);
 
-// The innermost range of a path: the shortest; ties go to the earliest, then to the first text.
+// The innermost range of `path`, which must not be empty: the shortest; ties go to the earliest, then to the first text.
 uint32_t InnermostRange(const Trace& trace, std::span<const uint32_t> path);
 
 // The texts of a path joined with " > ".

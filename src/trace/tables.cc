@@ -1,64 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "trace/tables.h"
 
-#include <algorithm>
-
-#include "trace/trace.h"
+#include <numeric>
 
 namespace nsys {
-namespace {
-
-// Source columns of a Column: every one of `all` is needed, or any one of `any`.
-struct SourceRule {
-  std::vector<std::string_view> all;
-  std::vector<std::string_view> any;
-};
-
-SourceRule NameRule(TableId table) {
-  switch (table) {
-    case TableId::kKernel:
-      return {.all = {}, .any = {"shortName", "demangledName"}};
-    case TableId::kRuntime:
-      return {.all = {"nameId"}, .any = {}};
-    case TableId::kNvtx:
-      return {.all = {}, .any = {"text", "textId"}};
-    default:
-      return {};
-  }
-}
-
-SourceRule KindRule(TableId table) {
-  switch (table) {
-    case TableId::kMemcpy:
-      return {.all = {"copyKind"}, .any = {}};
-    case TableId::kSync:
-      return {.all = {}, .any = {"syncType", "deprecatedSyncType"}};
-    default:
-      return {};
-  }
-}
-
-SourceRule RuleOf(TableId table, Column column) {
-  switch (column) {
-    case Column::kTime:
-      return {.all = {"start", "end"}, .any = {}};
-    case Column::kLane:
-      return {.all = {"deviceId", "streamId"}, .any = {}};
-    case Column::kCorrelation:
-      return {.all = {"correlationId"}, .any = {}};
-    case Column::kThread:
-      return {.all = {"globalTid"}, .any = {}};
-    case Column::kBytes:
-      return {.all = {"bytes"}, .any = {}};
-    case Column::kName:
-      return NameRule(table);
-    case Column::kKind:
-      return KindRule(table);
-  }
-  return {};
-}
-
-}  // namespace
 
 std::string_view CanonicalName(TableId table) {
   switch (table) {
@@ -84,19 +29,22 @@ std::string_view CanonicalName(TableId table) {
   return "";
 }
 
-std::vector<std::string> MissingSources(const SourceTable& source, TableId table, Column column) {
-  const SourceRule rule = RuleOf(table, column);
-  const auto has = [&](std::string_view name) { return source.Find(name) != nullptr; };
-  std::vector<std::string> missing;
-  for (const std::string_view name : rule.all) {
-    if (!has(name)) {
-      missing.emplace_back(name);
-    }
+std::vector<uint32_t> TimeOrder(const Events& events) {
+  const auto key = [&](uint32_t row) {
+    return std::make_tuple(events.start_ns[row], events.end_ns[row], row);
+  };
+  const auto rows = static_cast<uint32_t>(events.size());
+  bool sorted = true;
+  for (uint32_t row = 1; row < rows && sorted; ++row) {
+    sorted = key(row - 1) < key(row);
   }
-  if (!rule.any.empty() && std::none_of(rule.any.begin(), rule.any.end(), has)) {
-    missing.insert(missing.end(), rule.any.begin(), rule.any.end());
+  if (sorted) {
+    return {};
   }
-  return missing;
+  std::vector<uint32_t> order(rows);
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
+  return order;
 }
 
 }  // namespace nsys

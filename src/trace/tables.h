@@ -7,12 +7,14 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
-#include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "trace/ids.h"
+#include "trace/intervals.h"
 
 namespace nsys {
 
@@ -43,6 +45,7 @@ enum class Column : uint8_t {
   kBytes,
   kKind,  // copy kind, synchronization type, NVTX event type
 };
+inline constexpr size_t kColumnCount = 7;
 
 class ColumnSet {
  public:
@@ -85,13 +88,6 @@ class Reads {
   std::array<ColumnSet, kTableCount> columns_;
 };
 
-struct SourceTable;
-
-// The columns that `table` of the file would need for `column` to mean anything, and lacks:
-// deviceId for kLane, say. Optional ones (contextId, globalPid, the event type of NVTX rows) are
-// never listed.
-std::vector<std::string> MissingSources(const SourceTable& source, TableId table, Column column);
-
 inline constexpr int64_t kNoCorrelation = -1;
 
 // Columns that every table of timed events has.
@@ -100,11 +96,17 @@ struct Events {
   std::vector<int64_t> end_ns;
   size_t size() const { return start_ns.size(); }
   int64_t duration_ns(size_t row) const { return end_ns[row] - start_ns[row]; }
+  Span span(size_t row) const { return {start_ns[row], end_ns[row]}; }
+
+  // All columns of a table, so that what is done to rows is done to every column.
+  auto columns() { return std::tie(start_ns, end_ns); }
 };
 
 struct GpuEvents : Events {
   std::vector<LaneId> lane;
   std::vector<int64_t> correlation;  // kNoCorrelation when the capture has none
+
+  auto columns() { return std::tuple_cat(Events::columns(), std::tie(lane, correlation)); }
 };
 
 struct KernelTable : GpuEvents {
@@ -112,8 +114,12 @@ struct KernelTable : GpuEvents {
   std::vector<StringId> short_name;  // kNone when the capture does not tell
   std::vector<StringId> demangled_name;  // kNone when the capture does not tell
 
+  auto columns() {
+    return std::tuple_cat(GpuEvents::columns(), std::tie(name, short_name, demangled_name));
+  }
+
   // The name that decides a kernel's class: short, else demangled, else "kernel_<number>".
-  StringId class_name(size_t row) const {
+  StringId name_to_classify(size_t row) const {
     return short_name[row] != StringId::kNone ? short_name[row] : name[row];
   }
 };
@@ -121,10 +127,14 @@ struct KernelTable : GpuEvents {
 struct CopyTable : GpuEvents {
   std::vector<int64_t> bytes;
   std::vector<int32_t> kind;  // ENUM_CUDA_MEMCPY_OPER
+
+  auto columns() { return std::tuple_cat(GpuEvents::columns(), std::tie(bytes, kind)); }
 };
 
 struct SyncTable : GpuEvents {
   std::vector<int32_t> type;  // ENUM_CUPTI_SYNC_TYPE
+
+  auto columns() { return std::tuple_cat(GpuEvents::columns(), std::tie(type)); }
 };
 
 // Runtime and driver API calls.
@@ -132,13 +142,42 @@ struct CallTable : Events {
   std::vector<ThreadId> thread;
   std::vector<int64_t> correlation;
   std::vector<StringId> name;
+
+  auto columns() { return std::tuple_cat(Events::columns(), std::tie(thread, correlation, name)); }
 };
 
-struct NvtxTable
-    : Events {  // marks and ranges still open at the end of the capture: end_ns == start_ns
+// NVTX rows of every type. Marks, and ranges still open at the end of the capture, end when they
+// start.
+struct NvtxTable : Events {
   std::vector<NvtxLaneId> lane;
   std::vector<StringId> text;  // kNone for a range without a name
   std::vector<int32_t> event_type;
+
+  auto columns() { return std::tuple_cat(Events::columns(), std::tie(lane, text, event_type)); }
 };
+
+// The rows of `events` in the order of (start, end, row); empty when they are in order already.
+std::vector<uint32_t> TimeOrder(const Events& events);
+
+// Sorts all columns of `table` by (start, end, row). Columns that were not loaded stay empty.
+template <typename Table>
+void SortByTime(Table& table) {
+  const std::vector<uint32_t> order = TimeOrder(table);
+  if (order.empty()) {
+    return;
+  }
+  const auto reorder = [&](auto& column) {
+    if (column.empty()) {
+      return;
+    }
+    std::remove_reference_t<decltype(column)> sorted;
+    sorted.reserve(column.size());
+    for (const uint32_t row : order) {
+      sorted.push_back(column[row]);
+    }
+    column = std::move(sorted);
+  };
+  std::apply([&](auto&... columns) { (reorder(columns), ...); }, table.columns());
+}
 
 }  // namespace nsys

@@ -16,17 +16,21 @@
 
 namespace nsys {
 
+// Bits of a globalTid word: host and VM, then 24 bits of process id, then 24 bits of thread id.
+inline constexpr int64_t kThreadBits = 0xFFFFFF;
+constexpr int64_t ProcessWord(int64_t global_tid) { return global_tid & ~kThreadBits; }
+
 // A CUDA process, keyed by the whole globalPid word: a pid alone repeats across hosts and over
 // time.
 struct Process {
   int64_t global_pid = 0;  // thread bits zero
-  int64_t pid() const { return (global_pid >> 24) & 0xFFFFFF; }
+  int64_t pid() const { return (global_pid >> 24) & kThreadBits; }
 };
 
 struct Thread {
   int64_t global_tid = 0;
   ProcessId process = ProcessId::kNone;  // the one of the same host, VM and pid
-  int64_t tid() const { return global_tid & 0xFFFFFF; }
+  int64_t tid() const { return global_tid & kThreadBits; }
 };
 
 // Where GPU work runs. Stream numbers repeat across processes, devices and contexts, so a stream
@@ -62,13 +66,18 @@ struct SourceTable {
 // What the capture holds, whether read or not.
 struct Schema {
   std::vector<SourceTable> tables;  // in byte order of their names
-  std::array<std::optional<std::string>, kTableCount>
-      resolved;                                 // the table that answers for each TableId
+  // The name of the table that answers for each TableId.
+  std::array<std::optional<std::string>, kTableCount> resolved;
+  // Columns of the file that a Column rests on and its table lacks: deviceId for kLane, say.
+  std::array<std::array<std::vector<std::string>, kColumnCount>, kTableCount> missing;
   std::vector<std::string> unknown_gpu_tables;  // look like GPU work under names we do not know
 
   bool Has(TableId table) const { return resolved[static_cast<size_t>(table)].has_value(); }
   const SourceTable* Find(std::string_view name) const;
   const SourceTable* Find(TableId table) const;
+  const std::vector<std::string>& Missing(TableId table, Column column) const {
+    return missing[static_cast<size_t>(table)][static_cast<size_t>(column)];
+  }
 };
 
 struct Trace {

@@ -65,7 +65,8 @@ def run(*args: object, env: dict[str, str] | None = None, cwd: str | pathlib.Pat
         timeout: float = 120, prefix: tuple[str, ...] = ()) -> Outcome:
     """Run the program; a sanitizer's report is always a failure."""
     command = [*prefix, BINARY, *(str(a) for a in args)]
-    done = subprocess.run(command, env=RUN_ENVIRONMENT | (env or {}), cwd=cwd, timeout=timeout, stdin=subprocess.DEVNULL,
+    done = subprocess.run(command, env=RUN_ENVIRONMENT | (env or {}), cwd=cwd, timeout=timeout,
+                          stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     for text in SANITIZER_TEXTS:
         if text in done.stderr:
@@ -149,7 +150,8 @@ def made_once(name: str, make: Callable[[str], None]) -> pathlib.Path:
 def synthetic(seed: int = 0, devices: int = 2, graph_mode: str = "node") -> tuple[pathlib.Path, dict]:
     """A generated capture and what is true of it."""
     def make(path: str) -> None:
-        command = [sys.executable, str(TOOLS / "make_synthetic_profile.py"), path, "--seed", str(seed), "--devices", str(devices),
+        command = [sys.executable, str(TOOLS / "make_synthetic_profile.py"), path, "--seed", str(seed), "--devices",
+                   str(devices),
                    "--graph-mode", graph_mode]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
@@ -174,7 +176,8 @@ def parquetdir(capture: pathlib.Path, *options: str) -> pathlib.Path:
     label = "_".join(o.strip("-") for o in options) or "plain"
 
     def make(path: str) -> None:
-        subprocess.run([sys.executable, str(TOOLS / "sqlite_to_parquetdir.py"), str(capture), path, *options], check=True,
+        subprocess.run([sys.executable, str(TOOLS / "sqlite_to_parquetdir.py"), str(capture), path, *options],
+                       check=True,
                        stdout=subprocess.DEVNULL)
 
     return made_once(f"{capture.stem}_{label}_parquetdir", make)

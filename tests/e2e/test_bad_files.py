@@ -25,11 +25,13 @@ for word in "$@"; do case "$word" in --output=*) out="${word#--output=}";; esac;
 
 def tree(folder: pathlib.Path) -> dict[str, tuple]:
     """All that a run could change: names, sizes, contents' times."""
-    return {str(p.relative_to(folder)): (p.lstat().st_mode, p.lstat().st_size, p.lstat().st_mtime_ns) for p in sorted(folder.rglob("*"))}
+    return {str(p.relative_to(folder)): (p.lstat().st_mode, p.lstat().st_size, p.lstat().st_mtime_ns)
+            for p in sorted(folder.rglob("*"))}
 
 
 class Refusals(harness.Case):
-    def assert_refused(self, path: pathlib.Path, code: str | None = None, status: int = 1, prefix: tuple[str, ...] = (), **env: str) -> str:
+    def assert_refused(self, path: pathlib.Path, code: str | None = None, status: int = 1, prefix: tuple[str, ...] = (),
+                       **env: str) -> str:
         """Both output modes refuse `path`, and nothing appears beside it. Gives the message and the hint."""
         folder = path.parent
         before = tree(folder)
@@ -61,10 +63,13 @@ class BadFiles(Refusals):
 
     def test_files_that_are_something_else(self):
         noise = random.Random(7).randbytes(70_000)
-        for name, content in (("empty.sqlite", b""), ("zeros.sqlite", bytes(8192)), ("one_byte.sqlite", b"S"), ("text.sqlite", b"hello, world\n" * 100),
+        for name, content in (("empty.sqlite", b""), ("zeros.sqlite", bytes(8192)), ("one_byte.sqlite", b"S"),
+                              ("text.sqlite", b"hello, world\n" * 100),
                               ("page.sqlite", b"<!DOCTYPE html><html><body>404</body></html>"), ("noise.sqlite", noise),
-                              ("packed.sqlite", gzip.compress(b"SQLite format 3\0" + bytes(5000))), ("head.sqlite", b"SQLite format 3\0"),
-                              ("garbage.sqlite", b"SQLite format 3\0" + noise), ("table.parquet", b"PAR1" + noise + b"PAR1")):
+                              ("packed.sqlite", gzip.compress(b"SQLite format 3\0" + bytes(5000))),
+                              ("head.sqlite", b"SQLite format 3\0"),
+                              ("garbage.sqlite", b"SQLite format 3\0" + noise),
+                              ("table.parquet", b"PAR1" + noise + b"PAR1")):
             with self.subTest(name=name):
                 self.refuse_bytes(name, content)
 
@@ -85,7 +90,8 @@ class BadFiles(Refusals):
 
     def test_damaged_captures_give_the_answer_or_an_error(self):
         whole = synthetic(0, 1, "node")[0]
-        right = {s: run("skill", "run", s, whole, "--format", "json").out for s in ("top_kernels", "nvtx_kernel_map")}
+        right = {s: harness.run_skill(s, whole).out for s in ("top_kernels", "nvtx_kernel_map")}
+        refused = unharmed = 0
         content = whole.read_bytes()
         dice = random.Random(3)
         with scratch() as folder:
@@ -95,18 +101,26 @@ class BadFiles(Refusals):
                 at = dice.randrange(0, len(broken) - 4096)
                 broken[at:at + 64] = dice.randbytes(64)
                 path.write_bytes(broken)
-                for skill in right:
-                    got = run("skill", "run", skill, path, "--format", "json", timeout=30)
+                for skill, answer in right.items():
+                    got = harness.run_skill(skill, path, timeout=30)
                     self.assertIn(got.code, (0, 1), got)
-                    got.json()
+                    if got.code == 1:
+                        self.assertEqual(got.json()["error"]["code"], "PROFILE_ERROR")
+                        refused += 1
+                    else:
+                        self.assertIsInstance(got.json(), list)
+                        unharmed += got.out == answer
+        # A changed value cannot be noticed, but most damage lies where a skill does not look, and some in a page it needs.
+        self.assertGreater(refused, 0)
+        self.assertGreater(unharmed, 25)
 
     def test_folders(self):
         with scratch() as folder:
             (folder / "nothing").mkdir()
-            self.assert_refused(folder / "nothing")
+            self.assertIn("holds no .parquet tables", self.assert_refused(folder / "nothing", "PROFILE_ERROR"))
             (folder / "notes").mkdir()
             (folder / "notes" / "a.txt").write_text("x")
-            self.assert_refused(folder / "notes")
+            self.assertIn("holds no .parquet tables", self.assert_refused(folder / "notes", "PROFILE_ERROR"))
 
     def test_folder_with_one_broken_table(self):
         try:
@@ -126,7 +140,8 @@ class BadFiles(Refusals):
     def test_no_permission(self):
         if os.geteuid() == 0:
             prefix = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
-            if not shutil.which("setpriv") or subprocess.run([*prefix, harness.BINARY, "--version"], capture_output=True, check=False).returncode:
+            if not shutil.which("setpriv") or subprocess.run([*prefix, harness.BINARY, "--version"],
+                                                             capture_output=True, check=False).returncode:
                 self.skipTest("the program cannot be run as another user here")
         else:
             prefix = ()
@@ -143,11 +158,11 @@ class BadFiles(Refusals):
     def test_things_that_are_no_files(self):
         with scratch() as folder:
             os.mkfifo(folder / "pipe.sqlite")
-            self.assert_refused(folder / "pipe.sqlite")
+            self.assertIn("is a pipe", self.assert_refused(folder / "pipe.sqlite", "PROFILE_ERROR"))
             os.symlink("/dev/null", folder / "null.sqlite")
-            self.assert_refused(folder / "null.sqlite")
+            self.assertIn("is a device", self.assert_refused(folder / "null.sqlite", "PROFILE_ERROR"))
             os.symlink("loop.sqlite", folder / "loop.sqlite")
-            self.assert_refused(folder / "loop.sqlite")
+            self.assertIn("cannot open", self.assert_refused(folder / "loop.sqlite", "PROFILE_ERROR"))
 
     def test_unknown_gpu_tables_are_named(self):
         answer = harness.rows("top_kernels", edge("unknown_gpu_tables"))
@@ -223,16 +238,21 @@ class Reports(Refusals):
         before = tree(self.folder)
         self.assertEqual(self.answer(**env), self.wanted)
         after = tree(self.folder)
-        self.assertEqual({k for k in after}, {k for k in before})
+        self.assertEqual(set(after), set(before))
 
     def test_nsys_that_fails(self):
-        for body in ("echo 'cannot read this report' >&2; exit 1", "exit 0", "kill -9 $$", 'echo garbage > "$out"'):
+        for body, code, says in (("echo 'cannot read this report' >&2; exit 1", "EXPORT_ERROR",
+                                  "cannot read this report"),
+                                 ("exit 0", "EXPORT_ERROR", "it wrote nothing"),
+                                 ("kill -9 $$", "EXPORT_ERROR", "exit status 137"),
+                                 ('echo garbage > "$out"', "PROFILE_ERROR", "damaged")):
             env = self.fake_nsys(body)
             with self.subTest(body=body):
                 before = set(tree(self.folder))
                 got = harness.run_skill("top_kernels", self.path, env=env, timeout=30)
                 self.assertEqual((got.code, len(got.error_lines)), (1, 0), got)
-                self.assertTrue(got.json()["error"]["message"])
+                self.assertEqual(got.json()["error"]["code"], code, got)
+                self.assertIn(says, got.json()["error"]["message"])
                 self.assertEqual(set(tree(self.folder)), before)
 
 

@@ -14,6 +14,7 @@ import signal
 import sqlite3
 import subprocess
 import time
+from collections.abc import Callable
 
 import harness
 from harness import edge, rows, run, run_skill, scratch, synthetic
@@ -21,8 +22,27 @@ from harness import edge, rows, run, run_skill, scratch, synthetic
 LIST_KEYS = ["name", "title", "description", "category", "params"]
 MISSING = "/no/such/folder/capture.sqlite"
 BAD_LIMITS = ("-1", "3.5", "abc", "nan", "inf", "", "1e3", "0x10", " 5", "99999999999999999999", "--5")
-EXPECTED = {"gpu_idle_gaps", "iteration_timing", "kernel_instances", "memory_bandwidth", "memory_transfers", "nccl_breakdown", "nvtx_kernel_map",
+EXPECTED = {"gpu_idle_gaps", "iteration_timing", "kernel_instances", "memory_bandwidth", "memory_transfers",
+            "nccl_breakdown", "nvtx_kernel_map",
             "overlap_breakdown", "pipeline_bubble_metrics", "schema_inspect", "stream_concurrency", "top_kernels"}
+OF_ONE_DEVICE = {"gpu_idle_gaps", "iteration_timing", "kernel_instances", "memory_bandwidth", "nccl_breakdown",
+                 "overlap_breakdown"}
+
+
+def process_state(pid: int) -> str:
+    """The letter that Linux gives the state of a process, or nothing when there is no such process."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
+
+
+def sleeps(pid: int) -> bool:
+    return process_state(pid) == "S"
+
+
+def runs(pid: int) -> bool:
+    return process_state(pid) not in ("", "Z")
 
 
 class Usage(harness.Case):
@@ -76,9 +96,12 @@ class Catalogue(Usage):
     def test_parameters_of_the_reference(self):
         params = {s["name"]: {p["name"]: p["default"] for p in s["params"]} for s in harness.skill_list()}
         for name, wanted in {"top_kernels": {"limit": 15}, "kernel_instances": {"device": 0, "name": "", "limit": 10},
-                             "gpu_idle_gaps": {"min_gap_ns": 1_000_000, "limit": 20, "device": 0}, "stream_concurrency": {"limit": 10},
-                             "memory_transfers": {}, "memory_bandwidth": {"device": 0, "limit": 5}, "nccl_breakdown": {"device": 0},
-                             "overlap_breakdown": {"device": 0}, "nvtx_kernel_map": {"limit": 50}, "iteration_timing": {"device": 0, "marker": "sample_0"},
+                             "gpu_idle_gaps": {"min_gap_ns": 1_000_000, "limit": 20, "device": 0},
+                             "stream_concurrency": {"limit": 10},
+                             "memory_transfers": {}, "memory_bandwidth": {"device": 0, "limit": 5},
+                             "nccl_breakdown": {"device": 0},
+                             "overlap_breakdown": {"device": 0}, "nvtx_kernel_map": {"limit": 50},
+                             "iteration_timing": {"device": 0, "marker": "sample_0"},
                              "pipeline_bubble_metrics": {}, "schema_inspect": {}}.items():
             self.assertEqual(params[name], wanted, name)
 
@@ -93,16 +116,20 @@ class Catalogue(Usage):
     def test_columns_of_info_are_the_keys_of_rows(self):
         capture, _ = synthetic(0, 2, "graph")
         for name in harness.skills():
-            known = set(run("skill", "info", name).json().get("columns", {}))
-            for row in harness.data(rows(name, capture)):
+            known = set(run("skill", "info", name).json()["columns"])
+            answer = harness.data(rows(name, capture))
+            self.assertTrue(answer, name)
+            for row in answer:
                 self.assertLessEqual(set(row), known, name)
 
     def test_misspelt_words_get_one_suggestion(self):
-        for args, code, says in ((("skil", "list"), "USAGE_ERROR", "'skill'"), (("skill", "lst"), "USAGE_ERROR", "'list'"),
+        for args, code, says in ((("skil", "list"), "USAGE_ERROR", "'skill'"),
+                                 (("skill", "lst"), "USAGE_ERROR", "'list'"),
                                  (("skill", "run", "top_kernel", MISSING), "SKILL_NOT_FOUND", "'top_kernels'"),
                                  (("skill", "info", "overlap_breakdwn"), "SKILL_NOT_FOUND", "'overlap_breakdown'"),
                                  (("skill", "run", "top_kernels", MISSING, "-p", "limt=3"), "USAGE_ERROR", "'limit'"),
-                                 (("skill", "run", "top_kernels", MISSING, "--formt", "json"), "USAGE_ERROR", "'--format'")):
+                                 (("skill", "run", "top_kernels", MISSING, "--formt", "json"), "USAGE_ERROR",
+                                  "'--format'")):
             with self.subTest(args=args):
                 self.assert_usage(*args, code=code, says=says)
 
@@ -117,7 +144,8 @@ class Parameters(Usage):
             for param in skill["params"]:
                 if param["type"] == "int":
                     with self.subTest(skill=skill["name"], param=param["name"]):
-                        error = self.assert_usage("skill", "run", skill["name"], MISSING, "-p", f"{param['name']}=abc", says=param["name"])
+                        error = self.assert_usage("skill", "run", skill["name"], MISSING, "-p", f"{param['name']}=abc",
+                                                  says=param["name"])
                         self.assertEqual((error["skill"], error["parameter"]), (skill["name"], param["name"]))
         self.assertEqual(run_skill("top_kernels", MISSING).json()["error"]["code"], "PROFILE_NOT_FOUND")
 
@@ -130,7 +158,8 @@ class Parameters(Usage):
         self.assert_usage("skill", "run", "iteration_timing", MISSING, "-p", "marker=", says="marker")
 
     def test_bad_syntax(self):
-        for args in (("-p", "limit"), ("-p", "=3"), ("-p",), ("-p", "limit=1", "-p", "limit=2"), ("-p", "nosuch=1"), ("--param", "limit")):
+        for args in (("-p", "limit"), ("-p", "=3"), ("-p",), ("-p", "limit=1", "-p", "limit=2"), ("-p", "nosuch=1"),
+                     ("--param", "limit")):
             with self.subTest(args=args):
                 self.assert_usage("skill", "run", "top_kernels", MISSING, *args)
         self.assert_usage("skill", "run", "memory_transfers", MISSING, "-p", "limit=1", says="limit")
@@ -149,16 +178,19 @@ class Parameters(Usage):
         capture, _ = synthetic()
         wanted = rows("kernel_instances", capture, "-p", "limit=2", "-p", "name=gemm", "-p", "device=1")
         self.assertEqual([(r["device_id"], "gemm" in r["kernel_name"]) for r in wanted], [(1, True), (1, True)])
-        before_profile = run("skill", "run", "--format", "json", "-p", "device=1", "kernel_instances", "--param", "name=gemm", capture, "-p", "limit=2")
+        before_profile = run("skill", "run", "--format", "json", "-p", "device=1", "kernel_instances", "--param",
+                             "name=gemm", capture, "-p", "limit=2")
         self.assertEqual(before_profile.json(), wanted)
         self.assertEqual(rows("kernel_instances", capture, "-p", "name=a=b"), [])
 
     def test_an_absent_device_is_answered_with_the_present_ones(self):
         capture, _ = synthetic()
+        self.assertLessEqual(OF_ONE_DEVICE, set(harness.device_skills()))
         for skill in harness.device_skills():
             with self.subTest(skill=skill):
                 row = rows(skill, capture, "-p", "device=9")[0]
-                self.assertEqual((row["error"], row["requested_device"], list(row["available_devices"])), ("no kernels found", 9, ["0", "1"]))
+                self.assertEqual((row["error"], row["requested_device"], list(row["available_devices"])),
+                                 ("no kernels found", 9, ["0", "1"]))
                 self.assertIn("device=0", row["hint"])
                 self.assertEqual(rows(skill, capture, "-p", "device=9", "--max-rows", "0")[0], row)
                 self.assertEqual(run("skill", "run", skill, capture, "-p", "device=9").code, 0)
@@ -178,7 +210,8 @@ class Windows(Usage):
     def test_an_open_end(self):
         capture, truth = synthetic()
         middle = truth["processes"]["4000"]["iterations"][3]["gpu_ns"][0] / 1e9
-        self.assertEqual(rows("top_kernels", capture, "--trim", middle, "inf"), rows("top_kernels", capture, "--trim", middle, "5000"))
+        self.assertEqual(rows("top_kernels", capture, "--trim", middle, "inf"),
+                         rows("top_kernels", capture, "--trim", middle, "5000"))
         self.assertEqual(rows("top_kernels", capture, "--trim", "0", "inf"), rows("top_kernels", capture))
 
     def test_iteration(self):
@@ -192,7 +225,8 @@ class Windows(Usage):
 
     def test_iteration_that_cannot_be(self):
         capture, _ = synthetic()
-        self.assert_usage("skill", "run", "top_kernels", capture, "--iteration", "6", "--marker", "iteration_", says="0 to 5")
+        self.assert_usage("skill", "run", "top_kernels", capture, "--iteration", "6", "--marker", "iteration_",
+                          says="0 to 5")
         for word in ("-1", "x", "1.5"):
             self.assert_usage("skill", "run", "top_kernels", capture, "--iteration", word, says="--iteration")
         self.assert_usage("skill", "run", "top_kernels", MISSING, "--iteration", "0", "--trim", "1", "2", says="--trim")
@@ -211,7 +245,8 @@ class Windows(Usage):
         self.assertEqual(rows("top_kernels", capture, "--max-rows", "0")[0]["_shown_rows"], 0)
         gaps = rows("gpu_idle_gaps", capture, "--max-rows", "1")
         self.assertEqual([next(iter(r)) for r in gaps], ["streamId", "_summary", "_truncated"])
-        self.assertEqual(run("skill", "run", "top_kernels", capture, "--max-rows", "1").out, run("skill", "run", "top_kernels", capture).out)
+        self.assertEqual(run("skill", "run", "top_kernels", capture, "--max-rows", "1").out,
+                         run("skill", "run", "top_kernels", capture).out)
         for word in ("-1", "x"):
             self.assert_usage("skill", "run", "top_kernels", MISSING, "--max-rows", word, says="--max-rows")
 
@@ -237,7 +272,8 @@ class Streams(harness.Case):
         """What the program prints when stdout is a terminal."""
         capture, _ = synthetic()
         main, other = pty.openpty()
-        process = subprocess.Popen([harness.BINARY, "skill", "run", "top_kernels", str(capture)], stdout=other, stderr=subprocess.DEVNULL,
+        process = subprocess.Popen([harness.BINARY, "skill", "run", "top_kernels", str(capture)], stdout=other,
+                                   stderr=subprocess.DEVNULL,
                                    env=harness.RUN_ENVIRONMENT | {"TERM": "xterm"} | env)
         os.close(other)
         out = b""
@@ -246,28 +282,33 @@ class Streams(harness.Case):
                 out += chunk
         except OSError:
             pass  # how a closed terminal reads on Linux
-        process.wait()
+        self.assertEqual(process.wait(), 0)
         os.close(main)
+        self.assertIn(b"Top GPU Kernels", out)
         return out
 
     def test_no_color_is_obeyed_on_a_terminal(self):
         self.assertNotIn(b"\x1b", self.on_terminal(NO_COLOR="1"))
         self.assertNotIn(b"\x1b", self.on_terminal(TERM="dumb"))
         coloured = self.on_terminal()
+        self.assertIn(b"\x1b[", coloured)
         self.assertEqual(re.sub(rb"\x1b\[[0-9;]*m", b"", coloured), self.on_terminal(NO_COLOR="1"))
 
     def test_a_closed_pipe_ends_it_quietly(self):
         capture, _ = synthetic()
-        done = subprocess.run(["bash", "-c", '"$0" skill run nvtx_kernel_map "$1" -p limit=100000 --format json | head -c 1; exit "${PIPESTATUS[0]}"',
-                               harness.BINARY, str(capture)], capture_output=True, env=harness.RUN_ENVIRONMENT, check=False)
-        self.assertIn(done.returncode, (141, 0))
+        done = subprocess.run(["bash", "-c",
+                               '"$0" skill run nvtx_kernel_map "$1" -p limit=100000 --format json | head -c 1; exit "${PIPESTATUS[0]}"',
+                               harness.BINARY, str(capture)], capture_output=True, env=harness.RUN_ENVIRONMENT,
+                              check=False)
+        self.assertEqual(done.returncode, 141)  # the answer is larger than a pipe holds
         self.assertEqual((done.stdout, done.stderr), (b"[", b""))
 
     def test_a_pipe_that_nobody_reads(self):
         capture, _ = synthetic()
         read, write = os.pipe()
         os.close(read)
-        process = subprocess.Popen([harness.BINARY, "skill", "run", "top_kernels", str(capture)], stdout=write, stderr=subprocess.PIPE,
+        process = subprocess.Popen([harness.BINARY, "skill", "run", "top_kernels", str(capture)], stdout=write,
+                                   stderr=subprocess.PIPE,
                                    env=harness.RUN_ENVIRONMENT)
         os.close(write)
         _, err = process.communicate(timeout=30)
@@ -276,27 +317,39 @@ class Streams(harness.Case):
 
     def test_a_full_disk_is_an_error(self):
         capture, _ = synthetic()
-        for args in (("skill", "list"), ("skill", "run", "top_kernels", str(capture)), ("skill", "run", "top_kernels", str(capture), "--format", "json")):
+        for args in (("skill", "list"), ("skill", "run", "top_kernels", str(capture)),
+                     ("skill", "run", "top_kernels", str(capture), "--format", "json")):
             with open("/dev/full", "wb") as full:
-                done = subprocess.run([harness.BINARY, *args], stdout=full, stderr=subprocess.PIPE, env=harness.RUN_ENVIRONMENT, check=False)
+                done = subprocess.run([harness.BINARY, *args], stdout=full, stderr=subprocess.PIPE,
+                                      env=harness.RUN_ENVIRONMENT, check=False)
             self.assertEqual(done.returncode, 1, args)
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+    def wait_until(self, condition: Callable[[], bool], seconds: float = 20) -> None:
+        """Look again and again until `condition` holds."""
+        end = time.monotonic() + seconds
+        while not condition():
+            self.assertLess(time.monotonic(), end, "waited in vain")
+            time.sleep(0.01)
 
     def test_ctrl_c(self):
         with scratch() as folder:
             report = folder / "slow.nsys-rep"
             report.write_bytes(b"made up")
+            started = folder / "started"
             tool = folder / "nsys"
-            tool.write_text("#!/bin/sh\nexec sleep 30\n")
+            tool.write_text(f"#!/bin/sh\necho $$ > '{started}.part' && mv '{started}.part' '{started}'\nexec sleep 30\n")
             tool.chmod(0o755)
-            process = subprocess.Popen([harness.BINARY, "skill", "run", "top_kernels", str(report)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            process = subprocess.Popen([harness.BINARY, "skill", "run", "top_kernels", str(report)],
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                        env=harness.RUN_ENVIRONMENT | {"NSYS": str(tool), "TMPDIR": str(folder)})
-            time.sleep(0.5)
+            self.wait_until(lambda: started.exists() and sleeps(process.pid))
+            self.assertEqual(len(list(folder.glob("nsys-ai-*"))), 1)
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=10)
-            self.assertEqual((process.returncode, out), (130, b""))
-            self.assertNotIn(b"Traceback", err)
-            self.assertEqual(sorted(p.name for p in folder.iterdir()), ["nsys", "slow.nsys-rep"])
+            self.assertEqual((process.returncode, out, err), (130, b"", b""))
+            self.assertEqual(sorted(p.name for p in folder.iterdir()), ["nsys", "slow.nsys-rep", "started"])
+            self.wait_until(lambda: not runs(int(started.read_text())))
 
 
 class Files(harness.Case):
@@ -308,14 +361,16 @@ class Files(harness.Case):
             folder.chmod(0o555)
             try:
                 for skill in harness.skills():
-                    self.assertEqual(run_skill(skill, folder / "capture.sqlite", cwd=folder).out, run_skill(skill, capture).out)
+                    self.assertEqual(run_skill(skill, folder / "capture.sqlite", cwd=folder).out,
+                                     run_skill(skill, capture).out)
                 self.assertEqual([p.name for p in folder.iterdir()], ["capture.sqlite"])
             finally:
                 folder.chmod(0o755)
 
     def test_nothing_is_opened_for_writing(self):
         capture, _ = synthetic()
-        if not shutil.which("strace") or subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True, check=False).returncode:
+        if not shutil.which("strace") or subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True,
+                                                        check=False).returncode:
             self.skipTest("strace does not work here")
         captures = [capture]
         try:
@@ -327,10 +382,14 @@ class Files(harness.Case):
                 for one in captures:
                     log = folder / "strace.log"
                     got = run("skill", "run", skill, one, cwd=folder, env={"ASAN_OPTIONS": "detect_leaks=0"},
-                              prefix=("strace", "-f", "-qq", "-e", "trace=open,openat,creat,mkdir,mkdirat,rename,renameat2,unlink,unlinkat", "-o", str(log)))
+                              prefix=("strace", "-f", "-qq", "-e",
+                                      "trace=open,openat,creat,mkdir,mkdirat,rename,renameat2,unlink,unlinkat", "-o",
+                                      str(log)))
                     self.assertEqual(got.code, 0, got)
                     allowed = ("/dev/null", "/dev/tty", "/proc/self/")
-                    written = [line for line in log.read_text().splitlines() if re.search(r"O_WRONLY|O_RDWR|O_CREAT|mkdir|creat\(|rename|unlink", line)
+                    self.assertIn(one.name, log.read_text())
+                    written = [line
+                               for line in log.read_text().splitlines() if re.search(r"O_WRONLY|O_RDWR|O_CREAT|mkdir|creat\(|rename|unlink", line)
                                and not any(a in line for a in allowed)]
                     self.assertEqual(written, [], skill)
 
@@ -338,7 +397,8 @@ class Files(harness.Case):
         capture, _ = synthetic()
         wanted = run_skill("top_kernels", capture).out
         with scratch() as folder:
-            for name in ("with blank.sqlite", "it's \"quoted\".sqlite", "Größe 漢字.sqlite", "percent%20?mode=rw#x.sqlite", "-dash.sqlite",
+            for name in ("with blank.sqlite", "it's \"quoted\".sqlite", "Größe 漢字.sqlite",
+                         "percent%20?mode=rw#x.sqlite", "-dash.sqlite",
                          "new\nline.sqlite", "no_extension", "UPPER.SQLITE", "back\\slash.db"):
                 shutil.copyfile(capture, folder / name)
                 self.assertEqual(run_skill("top_kernels", folder / name).out, wanted, name)

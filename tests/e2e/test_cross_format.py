@@ -9,9 +9,12 @@ from harness import edge, parquetdir, run, synthetic
 
 harness.require_pyarrow()
 
-VARIANTS = (("--types", "native"), ("--types", "int64", "--strings", "large"), ("--types", "native", "--strings", "dict", "--compression", "zstd"))
-EDGES = ("hostile_names", "names_only_by_id", "negative_times", "unsigned_patterns", "bad_rows", "all_event_types", "minimal_export",
-         "versioned_tables", "permuted_columns", "host_waits", "dangling_string_ids", "ten_equal_totals", "empty_kernel_table",
+VARIANTS = (("--types", "native"), ("--types", "int64", "--strings", "large"),
+            ("--types", "native", "--strings", "dict", "--compression", "zstd"))
+EDGES = ("hostile_names", "names_only_by_id", "negative_times", "unsigned_patterns", "bad_rows", "all_event_types",
+         "minimal_export",
+         "versioned_tables", "permuted_columns", "host_waits", "dangling_string_ids", "ten_equal_totals",
+         "empty_kernel_table",
          "strings_only", "whole_graphs_only", "big_and_zero_copies", "equal_correlation_ids")
 
 
@@ -22,7 +25,8 @@ class CrossFormat(harness.Case):
             for skill in harness.skills():
                 for form in formats:
                     with self.subTest(capture=capture.name, skill=skill, variant=variant, form=form):
-                        arguments = ("--format", form, *(("-p", "marker=iteration_") if skill == "iteration_timing" else ()))
+                        arguments = ("--format", form,
+                                     *(("-p", "marker=iteration_") if skill == "iteration_timing" else ()))
                         of_file = run("skill", "run", skill, capture, *arguments)
                         of_folder = run("skill", "run", skill, folder, *arguments)
                         self.assertEqual(of_file.code, 0, of_file.err)

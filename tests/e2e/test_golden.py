@@ -21,8 +21,10 @@ ITERATION = ("--iteration", "2", "--marker", "iteration_")
 # Cases beyond the plain call: skill -> label -> arguments.
 CASES: dict[str, dict[str, tuple[str, ...]]] = {
     "top_kernels": {"limit3": ("-p", "limit=3"), "trim": WINDOW, "iteration": ITERATION},
-    "kernel_instances": {"device1": ("-p", "device=1"), "name": ("-p", "name=nccl"), "device9": ("-p", "device=9"), "trim": WINDOW},
-    "gpu_idle_gaps": {"device1": ("-p", "device=1"), "short": ("-p", "min_gap_ns=100000"), "none": ("-p", "min_gap_ns=1000000000"),
+    "kernel_instances": {"device1": ("-p", "device=1"), "name": ("-p", "name=nccl"), "device9": ("-p", "device=9"),
+                         "trim": WINDOW},
+    "gpu_idle_gaps": {"device1": ("-p", "device=1"), "short": ("-p", "min_gap_ns=100000"),
+                      "none": ("-p", "min_gap_ns=1000000000"),
                       "max_rows2": ("--max-rows", "2"), "trim": WINDOW},
     "stream_concurrency": {"limit1": ("-p", "limit=1"), "iteration": ITERATION},
     "memory_transfers": {"trim": WINDOW},
@@ -77,7 +79,8 @@ class Golden(harness.Case):
                 self.assertEqual(got.code, 0, got.err)
                 recorded = path.read_bytes()
                 if got.out != recorded:
-                    lines = difflib.unified_diff(recorded.decode().splitlines(), got.out.decode().splitlines(), f"recorded/{name}", "now", lineterm="")
+                    lines = difflib.unified_diff(recorded.decode().splitlines(), got.out.decode().splitlines(),
+                                                 f"recorded/{name}", "now", lineterm="")
                     self.fail("\n".join(list(lines)[:60]))
 
     def test_no_recording_is_left_over(self):

@@ -13,11 +13,16 @@ from harness import rows, run_skill, synthetic
 
 TIMES = ("start", "end", "timestamp")
 ABSOLUTE_MS = {"start_ms", "end_ms", "gpu_start_s", "gpu_end_s"}  # positions, in rounded units
-POSITIONS = {"start_ns", "end_ns", "gpu_start_ns", "gpu_end_ns", "span_start_ns", "span_end_ns", "profile_start_ns", "profile_end_ns",
+POSITIONS = {"start_ns", "end_ns", "gpu_start_ns", "gpu_end_ns", "span_start_ns", "span_end_ns", "profile_start_ns",
+             "profile_end_ns",
              "start", "end"}
-NEEDS = {"memory_transfers": "MEMCPY", "memory_bandwidth": "MEMCPY", "nvtx_kernel_map": "NVTX_EVENTS", "iteration_timing": "RUNTIME"}
-KERNEL_SKILLS = ("top_kernels", "kernel_instances", "gpu_idle_gaps", "stream_concurrency", "nccl_breakdown", "overlap_breakdown",
-                 "nvtx_kernel_map", "iteration_timing")
+WITHOUT = {  # table -> skills that cannot answer without it
+    "CUPTI_ACTIVITY_KIND_KERNEL": ("top_kernels", "kernel_instances", "gpu_idle_gaps", "stream_concurrency",
+                                   "nccl_breakdown", "overlap_breakdown", "nvtx_kernel_map", "iteration_timing"),
+    "CUPTI_ACTIVITY_KIND_MEMCPY": ("memory_transfers", "memory_bandwidth"),
+    "CUPTI_ACTIVITY_KIND_RUNTIME": ("nvtx_kernel_map", "iteration_timing"),
+    "NVTX_EVENTS": ("nvtx_kernel_map", "iteration_timing"),
+}
 
 
 def changed(name: str, source: pathlib.Path, *statements: str) -> pathlib.Path:
@@ -58,7 +63,8 @@ class Metamorphic(harness.Case):
             for skill in harness.skills():
                 with self.subTest(skill=skill, delta=delta):
                     options = ("-p", "marker=iteration_") if skill == "iteration_timing" else ()
-                    self.assertEqual(moved_back(rows(skill, shifted, *options), delta), moved_back(rows(skill, capture, *options), 0))
+                    self.assertEqual(moved_back(rows(skill, shifted, *options), delta),
+                                     moved_back(rows(skill, capture, *options), 0))
 
     def test_shift_moves_the_window_too(self):
         capture, truth = synthetic(1, 2, "node")
@@ -73,20 +79,18 @@ class Metamorphic(harness.Case):
 
     def test_a_dropped_table_is_said_and_never_a_zero(self):
         capture, _ = synthetic(0, 2, "node")
-        for table in ("MEMCPY", "NVTX_EVENTS", "RUNTIME", "KERNEL"):
-            full = table if table == "NVTX_EVENTS" else f"CUPTI_ACTIVITY_KIND_{table}"
-            without = changed(f"without_{table}", capture, f"DROP TABLE {full}")
-            for skill in harness.skills():
-                if skill in KERNEL_SKILLS and table == "KERNEL" or NEEDS.get(skill) == table or \
-                        (skill, table) in (("nvtx_kernel_map", "RUNTIME"), ("iteration_timing", "NVTX_EVENTS")):
-                    with self.subTest(skill=skill, table=table):
-                        answer = self.assert_abstains(rows(skill, without))
-                        self.assertIn(full, answer["missing_tables"])
-                        self.assertIn(full, answer["reason"])
+        for table, skills in WITHOUT.items():
+            without = changed(f"without_{table}", capture, f"DROP TABLE {table}")
+            for skill in skills:
+                with self.subTest(skill=skill, table=table):
+                    answer = self.assert_abstains(rows(skill, without))
+                    self.assertIn(table, answer["missing_tables"])
+                    self.assertIn(table, answer["reason"])
 
     def test_tables_that_a_skill_does_not_read_change_nothing(self):
         capture, _ = synthetic(0, 2, "node")
-        drop = [f"DROP TABLE {t}" for t in ("OSRT_API", "SCHED_EVENTS", "GPU_METRICS", "CUDA_GPU_MEMORY_USAGE_EVENTS", "META_DATA_CAPTURE")]
+        drop = [f"DROP TABLE {t}" for t in ("OSRT_API", "SCHED_EVENTS", "GPU_METRICS", "CUDA_GPU_MEMORY_USAGE_EVENTS",
+                                            "META_DATA_CAPTURE")]
         without = changed("without_others", capture, *drop)
         for skill in harness.skills():
             if skill != "schema_inspect":
@@ -103,7 +107,8 @@ class Metamorphic(harness.Case):
     def test_kernels_cut_into_halves_keep_the_union(self):
         capture, _ = synthetic(0, 1, "node")
         kernel = "CUPTI_ACTIVITY_KIND_KERNEL"
-        halved = changed("halved", capture, f"CREATE TEMP TABLE half AS SELECT * FROM {kernel}", "UPDATE half SET start = (start + end) / 2",
+        halved = changed("halved", capture, f"CREATE TEMP TABLE half AS SELECT * FROM {kernel}",
+                         "UPDATE half SET start = (start + end) / 2",
                          f"UPDATE {kernel} SET end = (start + end) / 2", f"INSERT INTO {kernel} SELECT * FROM half")
         whole, parts = rows("overlap_breakdown", capture)[0], rows("overlap_breakdown", halved)[0]
         for key in ("compute_only_ms", "nccl_only_ms", "overlap_ms", "idle_ms", "total_ms"):

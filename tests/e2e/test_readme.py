@@ -31,7 +31,8 @@ def demo_capture() -> Path:
     """The capture of `make demo`."""
     maker = harness.TOOLS / "make_synthetic_profile.py"
     options = ("--devices", "2", "--iterations", "6", "--straggler", "1")
-    return harness.made_once("demo.sqlite", lambda path: subprocess.run([sys.executable, maker, path, *options], check=True, stdout=subprocess.DEVNULL))
+    return harness.made_once("demo.sqlite", lambda path: subprocess.run([sys.executable, maker, path, *options],
+                                                                        check=True, stdout=subprocess.DEVNULL))
 
 
 class Readme(unittest.TestCase):
@@ -45,7 +46,8 @@ class Readme(unittest.TestCase):
     def call(self, command: str) -> subprocess.CompletedProcess:
         words = shlex.split(command)
         self.assertEqual(words[0], "nsys-ai")
-        return subprocess.run([harness.BINARY, *words[1:]], cwd=self.folder, capture_output=True, text=True, timeout=120)
+        return subprocess.run([harness.BINARY, *words[1:]], cwd=self.folder, capture_output=True, text=True,
+                              timeout=120)
 
     def test_every_command_runs(self):
         self.assertGreater(len(commands()), 15)
@@ -62,7 +64,8 @@ class Readme(unittest.TestCase):
     def test_picture_is_real(self):
         picture = (Path(__file__).resolve().parents[2] / "docs/images/top_kernels.svg").read_text(encoding="utf-8")
         command = re.search(r">\$ (nsys-ai [^<]+)<", picture).group(1)
-        drawn = subprocess.run([sys.executable, Path(__file__).resolve().parents[1] / "tools/text_to_svg.py", "--command", command],
+        drawn = subprocess.run([sys.executable, Path(__file__).resolve().parents[1] / "tools/text_to_svg.py",
+                                "--command", command],
                                input=self.call(command).stdout, capture_output=True, text=True, check=True)
         self.assertEqual(drawn.stdout, picture)
 

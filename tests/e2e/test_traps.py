@@ -21,13 +21,15 @@ class Lanes(harness.Case):
 
     def test_processes_on_one_stream_number_keep_their_own_gaps(self):
         answer = rows("gpu_idle_gaps", edge("processes_share_a_device"))
-        self.assertEqual([(r["start_ns"], r["gap_ns"]) for r in data(answer)], [(2_000_000, 4_000_000), (5_000_000, 4_000_000)])
+        self.assertEqual([(r["start_ns"], r["gap_ns"]) for r in data(answer)],
+                         [(2_000_000, 4_000_000), (5_000_000, 4_000_000)])
         self.assertEqual(len(rows("stream_concurrency", edge("processes_share_a_device"))), 2)
 
     def test_busy_time_is_a_union_not_a_sum(self):
         capture = edge("compute_beside_nccl")
         row = rows("overlap_breakdown", capture)[0]
-        self.assertEqual([row[k] for k in ("compute_only_ms", "overlap_ms", "nccl_only_ms", "idle_ms", "overlap_pct")], [500.0, 500.0, 500.0, 0.0, 50.0])
+        self.assertEqual([row[k] for k in ("compute_only_ms", "overlap_ms", "nccl_only_ms", "idle_ms", "overlap_pct")],
+                         [500.0, 500.0, 500.0, 0.0, 50.0])
         row = rows("pipeline_bubble_metrics", capture, "--trim", "0", "2")[0]
         self.assertEqual((row["active_ms"], row["bubble_pct"], row["tail_idle_ms"]), (1500.0, 0.0, 500.0))
 
@@ -45,29 +47,33 @@ class Lanes(harness.Case):
     def test_gaps_fall_into_their_bucket(self):
         answer = rows("gpu_idle_gaps", edge("gaps_of_every_size"), "-p", "min_gap_ns=1000")
         about = summary(answer)
-        self.assertEqual([about[k] for k in ("gaps_lt1ms", "gaps_1_5ms", "gaps_5_50ms", "gaps_gt50ms", "gap_count")], [1, 1, 1, 1, 4])
+        self.assertEqual([about[k] for k in ("gaps_lt1ms", "gaps_1_5ms", "gaps_5_50ms", "gaps_gt50ms", "gap_count")],
+                         [1, 1, 1, 1, 4])
         self.assertEqual([r["gap_ns"] for r in data(answer)], [80_000_000, 7_000_000, 1_500_000, 500_000])
 
     def test_attribution_stays_inside_the_gap_and_the_process(self):
         longest = data(rows("gpu_idle_gaps", edge("gaps_of_every_size")))[0]
+        self.assertEqual((longest["start_ns"], longest["end_ns"]), (13_000_000, 93_000_000))
         self.assertEqual(longest["attribution"]["category"], "synchronization")
         self.assertEqual([(a["name"], a["total_ms"]) for a in longest["attribution"]["top_apis"]],
-                         [("cudaStreamSynchronize_v3020", 10.0), ("cudaMemcpyAsync_v3020", 1.0), ("cudaLaunchKernel_v7000", 0.01)]
-                         if longest["start_ns"] == 13_000_000 else None)
+                         [("cudaStreamSynchronize_v3020", 10.0), ("cudaMemcpyAsync_v3020", 1.0),
+                          ("cudaLaunchKernel_v7000", 0.01)])
 
     def test_limit_zero_keeps_the_count(self):
         about = rows("gpu_idle_gaps", edge("gaps_of_every_size"), "-p", "limit=0")
         self.assertEqual([r["gap_count"] for r in about], [3])
 
     def test_no_gap_has_the_keys_of_every_summary(self):
-        some, none = (summary(rows("gpu_idle_gaps", edge("gaps_of_every_size"), "-p", f"min_gap_ns={n}")) for n in (0, 10**12))
+        some, none = (summary(rows("gpu_idle_gaps", edge("gaps_of_every_size"), "-p", f"min_gap_ns={n}"))
+                      for n in (0, 10**12))
         self.assertEqual(none["gap_count"], 0)
         self.assertEqual(list(none)[:len(some)], list(some))
         self.assertTrue(none["note"])
 
     def test_four_devices_each_have_their_own_figure(self):
         capture = edge("four_devices")
-        self.assertEqual([rows("overlap_breakdown", capture, "-p", f"device={d}")[0]["overlap_pct"] for d in range(4)], [0.0, 25.0, 50.0, 100.0])
+        self.assertEqual([rows("overlap_breakdown", capture, "-p", f"device={d}")[0]["overlap_pct"] for d in range(4)],
+                         [0.0, 25.0, 50.0, 100.0])
         default = rows("overlap_breakdown", capture)[0]
         self.assertEqual((default["device_id"], default["present_devices"]), (0, [0, 1, 2, 3]))
         text = run("skill", "run", "overlap_breakdown", capture).text
@@ -75,9 +81,11 @@ class Lanes(harness.Case):
 
     def test_the_only_device_is_not_zero(self):
         row = rows("overlap_breakdown", edge("only_device_three"))[0]
-        self.assertEqual((row["error"], row["requested_device"], row["available_devices"]), ("no kernels found", 0, {"3": 2}))
+        self.assertEqual((row["error"], row["requested_device"], row["available_devices"]),
+                         ("no kernels found", 0, {"3": 2}))
         self.assertIn("device=3", row["hint"])
-        self.assertEqual(rows("overlap_breakdown", edge("only_device_three"), "-p", "device=3")[0]["compute_kernels"], 2)
+        self.assertEqual(rows("overlap_breakdown", edge("only_device_three"), "-p", "device=3")[0]["compute_kernels"],
+                         2)
 
     def test_a_captured_but_idle_device_is_known(self):
         capture = edge("idle_device_in_the_inventory")
@@ -93,7 +101,8 @@ class Lanes(harness.Case):
 
     def test_host_waits_by_call_and_by_owner(self):
         capture = edge("host_waits")
-        self.assertEqual([rows("overlap_breakdown", capture, "-p", f"device={d}")[0]["sync_ms"] for d in (0, 1)], [10.0, 7.0])
+        self.assertEqual([rows("overlap_breakdown", capture, "-p", f"device={d}")[0]["sync_ms"] for d in (0, 1)],
+                         [10.0, 7.0])
         self.assertEqual(rows("pipeline_bubble_metrics", capture)[0]["sync_ms"], 12.0)  # 2-12 and 7-14
 
 
@@ -106,7 +115,7 @@ class Windows(harness.Case):
             with self.subTest(skill=skill):
                 got = run_skill(skill, capture, "--trim", "500", "501")
                 self.assertEqual((got.code, got.json()["error"]["code"]), (2, "TRIM_OUT_OF_RANGE"))
-                self.assertIn("0.093", got.json()["error"]["message"].replace("0.094", "0.093"))
+                self.assertIn("from 0.000 s to 0.094 s", got.json()["error"]["message"])
 
     def test_a_window_moves_every_figure(self):
         capture, truth = harness.synthetic(0, 2, "node")
@@ -127,9 +136,13 @@ class Windows(harness.Case):
 
 class Ranges(harness.Case):
     def test_library_ranges_are_no_iterations(self):
-        answer = rows("iteration_timing", edge("library_ranges_only"))
-        self.assertTrue(all(r["heuristic"] is True and r["text"].startswith("heuristic_step_") for r in answer), answer)
-        self.assertIn("not", run("skill", "run", "iteration_timing", edge("library_ranges_only")).text)
+        capture = edge("library_ranges_only")
+        answer = rows("iteration_timing", capture)
+        self.assertEqual([(r["text"], r["heuristic"], r["gpu_start_ns"], r["kernel_count"]) for r in answer],
+                         [(f"heuristic_step_{i}", True, i * 5_000_000 + 10_000, 1) for i in range(8)])
+        text = run("skill", "run", "iteration_timing", capture).text
+        self.assertIn("No NVTX range holds the marker 'sample_0'", text)
+        self.assertIn("not proven iterations", text)
 
     def test_only_start_end_ranges_is_said(self):
         row = self.assert_abstains(rows("nvtx_kernel_map", edge("start_end_ranges_only")))
@@ -178,7 +191,8 @@ class Ranges(harness.Case):
     def test_iterations_are_numbered_as_listed(self):
         capture = edge("empty_step_between_steps")
         answer = rows("iteration_timing", capture)
-        self.assertEqual([(r["iteration"], r["text"]) for r in answer], [(0, "sample_0 step 0"), (1, "sample_0 step 2")])
+        self.assertEqual([(r["iteration"], r["text"]) for r in answer],
+                         [(0, "sample_0 step 0"), (1, "sample_0 step 2")])
         chosen = rows("kernel_instances", capture, "--iteration", "1")
         self.assertEqual(min(r["start_ns"] for r in chosen), answer[1]["gpu_start_ns"])
 
@@ -200,10 +214,8 @@ class Names(harness.Case):
         got = run_skill("top_kernels", capture)
         names = {r["kernel_name"] for r in got.json()}
         self.assertTrue(got.out.isascii())
-        self.assertTrue({'k<"a\\b",\n\'</script>\'>', "tab\tand\x01control", "\x1b[31mred\x1b[0m", "Grüße 漢字 😀"} <= names, names)
-        self.assertTrue(any(n.startswith("ba\ufffdd") for n in names), names)
-        self.assertTrue(any(n.startswith("n\0ul") or n.startswith("n\ufffdul") for n in names), names)
-        self.assertEqual(len(names), 6)
+        self.assertEqual(names, {'k<"a\\b",\n\'</script>\'>', "tab\tand\x01control", "\x1b[31mred\x1b[0m", "Grüße 漢字 😀",
+                                 "ba\ufffdd()", "n\0ul()"})
         for skill in harness.skills():
             text = run("skill", "run", skill, capture).out
             self.assertNotIn(b"\x1b", text, skill)
@@ -223,12 +235,15 @@ class Names(harness.Case):
         self.assertEqual(summary(rows("gpu_idle_gaps", capture))["gap_count"], 3)
 
     def test_equal_strings_are_one_group(self):
-        self.assertEqual([(r["kernel_name"], r["invocations"]) for r in rows("top_kernels", edge("equal_strings"))], [("void same(int)", 2)])
+        self.assertEqual([(r["kernel_name"], r["invocations"]) for r in rows("top_kernels", edge("equal_strings"))],
+                         [("void same(int)", 2)])
 
     def test_wildcards_are_letters(self):
         capture = edge("wildcards_in_names")
-        for wanted, name in ((["gemm_f32"], "gemm_f32"), (["half%done"], "%"), (["GEMM_F32"], "GEMM"), ([], "gemm%f32"), ([], "' OR 1=1 --")):
-            self.assertEqual([r["kernel_name"] for r in rows("kernel_instances", capture, "-p", f"name={name}")], wanted, name)
+        for wanted, name in ((["gemm_f32"], "gemm_f32"), (["half%done"], "%"), (["GEMM_F32"], "GEMM"), ([], "gemm%f32"),
+                             ([], "' OR 1=1 --")):
+            self.assertEqual([r["kernel_name"] for r in rows("kernel_instances", capture, "-p", f"name={name}")],
+                             wanted, name)
 
     def test_ties_are_ordered_by_name(self):
         names = [r["kernel_name"] for r in rows("top_kernels", edge("ten_equal_totals"), "-p", "limit=4")]
@@ -249,29 +264,33 @@ class Numbers(harness.Case):
     def test_times_around_zero(self):
         capture = edge("negative_times")
         row = rows("overlap_breakdown", capture)[0]
-        self.assertEqual((row["span_start_ns"], row["span_end_ns"], row["compute_only_ms"]), (-4_000_000, 6_000_000, 5.0))
+        self.assertEqual((row["span_start_ns"], row["span_end_ns"], row["compute_only_ms"]),
+                         (-4_000_000, 6_000_000, 5.0))
         self.assertEqual(rows("iteration_timing", capture)[0]["gpu_start_ns"], -4_000_000)
         self.assertEqual(len(rows("top_kernels", capture, "--trim", "-0.0045", "-0.0025")), 1)
 
     def test_ids_with_the_top_bit_set(self):
         capture = edge("unsigned_patterns")
-        self.assertEqual([r["text"] for r in rows("iteration_timing", capture)], [f"sample_0 step {i}" for i in range(3)])
+        self.assertEqual([r["text"] for r in rows("iteration_timing", capture)],
+                         [f"sample_0 step {i}" for i in range(3)])
         self.assertEqual(len(rows("nvtx_kernel_map", capture)), 3)
-        self.assertEqual(rows("pipeline_bubble_metrics", capture)[0]["sync_ms"], 2.0)  # 0-3 ms, cut to the first kernel at 1 ms
+        self.assertEqual(rows("pipeline_bubble_metrics", capture)[0]["sync_ms"],
+                         2.0)  # 0-3 ms, cut to the first kernel at 1 ms
         self.assertNotIn("-144115188075855872", run_skill("overlap_breakdown", capture).text)
 
     def test_rows_that_cannot_be_are_left_out_and_said(self):
         got = run_skill("top_kernels", edge("bad_rows"))
-        named = {r["kernel_name"]: r for r in got.json()}
-        self.assertEqual(named["void good(int)"]["invocations"], 2)
-        self.assertNotIn("void backwards(int)", named)
-        self.assertTrue(all(r["total_ns"] >= 0 and r["min_ns"] >= 0 for r in named.values()))
-        self.assertIn("warning", got.err.decode())
-        self.assertIn("CUPTI_ACTIVITY_KIND_KERNEL", got.err.decode())
+        self.assertEqual([(r["kernel_name"], r["invocations"], r["total_ns"], r["min_ns"]) for r in got.json()],
+                         [("void good(int)", 2, 3_000_000, 1_000_000)])
+        self.assertEqual(len(got.error_lines), 2, got)
+        for line, what in zip(got.error_lines, ("has no end", "ends before it starts")):
+            self.assertIn("warning: CUPTI_ACTIVITY_KIND_KERNEL", line)
+            self.assertIn(what, line)
 
     def test_graph_columns_without_graphs_change_nothing(self):
         for skill in harness.skills():
-            self.assertEqual(run_skill(skill, edge("graph_node_null")).out, run_skill(skill, edge("graph_node_zero")).out, skill)
+            self.assertEqual(run_skill(skill, edge("graph_node_null")).out,
+                             run_skill(skill, edge("graph_node_zero")).out, skill)
 
     def test_whole_graphs_are_work_but_no_kernels(self):
         capture = edge("whole_graphs_only")
@@ -314,8 +333,9 @@ class Schemas(harness.Case):
     def test_cannot_answer_is_said_in_one_way(self):
         for name in ("strings_only", "no_kernel_table", "empty_kernel_table"):
             for skill in harness.skills():
-                if skill == "schema_inspect" or (name == "empty_kernel_table" and skill in ("memory_transfers", "memory_bandwidth",
-                                                                                            "pipeline_bubble_metrics")):
+                if skill == "schema_inspect" or (name == "empty_kernel_table"
+                                                 and skill in ("memory_transfers", "memory_bandwidth",
+                                                               "pipeline_bubble_metrics")):
                     continue
                 with self.subTest(capture=name, skill=skill):
                     row = self.assert_abstains(rows(skill, edge(name)))
@@ -326,7 +346,8 @@ class Schemas(harness.Case):
 
     def test_a_missing_column_is_named_and_the_rest_stands(self):
         capture = edge("kernels_without_end")
-        for skill in ("top_kernels", "overlap_breakdown", "gpu_idle_gaps", "nvtx_kernel_map", "pipeline_bubble_metrics"):
+        for skill in ("top_kernels", "overlap_breakdown", "gpu_idle_gaps", "nvtx_kernel_map",
+                      "pipeline_bubble_metrics"):
             row = self.assert_abstains(rows(skill, capture), skill)
             self.assertIn("end", json.dumps(row.get("missing_columns")), skill)
         self.assertEqual(rows("memory_transfers", capture)[0]["count"], 2)

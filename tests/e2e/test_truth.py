@@ -59,7 +59,8 @@ class Truth(harness.Case):
     def test_overlap_parts(self, path, truth):
         for number, device in truth["devices"].items():
             row = rows("overlap_breakdown", path, "-p", f"device={number}")[0]
-            for key, wanted in (("compute_only_ms", "compute_only_ns"), ("nccl_only_ms", "exposed_nccl_ns"), ("overlap_ms", "overlap_ns"),
+            for key, wanted in (("compute_only_ms", "compute_only_ns"), ("nccl_only_ms", "exposed_nccl_ns"),
+                                ("overlap_ms", "overlap_ns"),
                                 ("idle_ms", "idle_ns"), ("total_ms", "span_ns")):
                 self.assert_ms(row[key], device[wanted], 2, key)
             self.assertEqual(row["span_start_ns"], device["first_kernel_ns"])
@@ -162,7 +163,8 @@ class Truth(harness.Case):
             for table in ("KERNEL", "GRAPH_TRACE"):
                 table = f"CUPTI_ACTIVITY_KIND_{table}"
                 if db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():
-                    for stream, s, e in db.execute(f"SELECT streamId, start, end FROM {table} WHERE deviceId = ?", (device,)):
+                    for stream, s, e in db.execute(f"SELECT streamId, start, end FROM {table} WHERE deviceId = ?",
+                                                   (device,)):
                         lanes[stream].append((s, e))
         db.close()
         out: dict[int, list[int]] = {}
@@ -177,7 +179,8 @@ class Truth(harness.Case):
     def test_iterations(self, path, truth):
         for process in truth["processes"].values():
             got = rows("iteration_timing", path, "-p", f"device={process['device']}", "-p", "marker=iteration_")
-            self.assertEqual(got, rows("iteration_timing", path, "--param", f"device={process['device']}", "--param", "marker=ITERATION_"))
+            self.assertEqual(got, rows("iteration_timing", path, "--param", f"device={process['device']}", "--param",
+                                       "marker=ITERATION_"))
             self.assertEqual([r["iteration"] for r in got], [i["index"] for i in process["iterations"]])
             for row, wanted in zip(got, process["iterations"]):
                 self.assertEqual(row["text"], f"iteration_{wanted['index']}")
@@ -206,7 +209,8 @@ class Truth(harness.Case):
     @for_each_capture
     def test_active_time(self, path, truth):
         first = min(d["active_first_ns"] for d in truth["devices"].values())
-        got = {r["deviceId"]: r for r in rows("pipeline_bubble_metrics", path, "--trim", (first - 1_000_000_000) / 1e9, "inf")}
+        got = {r["deviceId"]: r
+               for r in rows("pipeline_bubble_metrics", path, "--trim", (first - 1_000_000_000) / 1e9, "inf")}
         for number, device in truth["devices"].items():
             row = got[int(number)]
             span = device["active_last_ns"] - device["active_first_ns"]

@@ -29,7 +29,8 @@ import naive  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIFFERENCES = ROOT / "docs" / "differences.md"
 # To how many decimals a key is printed; other *_ms, *_mb and *_gbps to two, *_pct and *_us to one.
-DECIMALS = {"sync_ms": 3, "max_kernel_ms": 3, "bubble_pct": 2, "gpu_start_s": 4, "gpu_end_s": 4, "start_ms": 3, "end_ms": 3,
+DECIMALS = {"sync_ms": 3, "max_kernel_ms": 3, "bubble_pct": 2, "gpu_start_s": 4, "gpu_end_s": 4, "start_ms": 3,
+            "end_ms": 3,
             "avg_kb": 1, "nccl_breakdown.avg_ms": 3, "nccl_breakdown.min_ms": 3, "nccl_breakdown.max_ms": 3,
             "kernel_instances.duration_ms": 3}
 SENTENCES = {"hint", "reason", "note", "description"}  # wording is ours; never compared byte by byte
@@ -129,7 +130,8 @@ def read_cases(corpus: pathlib.Path) -> list[Case]:
     cases = []
     for (fixture, skill, variant), entries in calls.items():
         best = choose(entries)
-        full = next((e["file"] for e in entries if e.get("engine") == "duckdb"), None) if skill == "nvtx_kernel_map" else None
+        full = next((e["file"] for e in entries if e.get("engine") == "duckdb"),
+                    None) if skill == "nvtx_kernel_map" else None
         cases.append(Case(fixture, skill, variant, tuple(best["args"]), best["exit_code"], best["file"], full))
     return cases
 
@@ -151,7 +153,8 @@ class Comparison:
         return {s["name"] for s in json.loads(done.stdout)}
 
     def compare(self, case: Case) -> Verdict:
-        command = [self.binary, "skill", "run", case.skill, str(self.capture(case.fixture)), "--format", "json", *case.args]
+        command = [self.binary, "skill", "run", case.skill, str(self.capture(case.fixture)), "--format", "json",
+                   *case.args]
         done = subprocess.run(command, capture_output=True, check=False)
         verdict = Verdict(case)
         try:
@@ -170,7 +173,8 @@ class Comparison:
         verdict.differences += self.row_differences(case, theirs, ours)
         right = self.right_answer(case) if verdict.differences else None
         if right is not None and case.skill == "top_kernels":
-            right = align_ties(theirs, [{k: round(v, 2) if isinstance(v, float) else v for k, v in r.items()} for r in right])
+            right = align_ties(theirs, [{k: round(v, 2) if isinstance(v, float) else v for k, v in r.items()}
+                                        for r in right])
         for d in verdict.differences:
             d.rule = self.explain(case, d, ours, right)
         return verdict
@@ -300,7 +304,8 @@ def dig(row: dict, key: str) -> object:
 def decimals(skill: str, key: str) -> int:
     last = key.split(".")[-1]
     known = DECIMALS.get(f"{skill}.{last}", DECIMALS.get(last))
-    return known if known is not None else 1 if last.endswith(("_pct", "_us", "pct_of_profile")) or last in ("pct", "pct_of_profile") else 2
+    return known if known is not None else 1 if last.endswith(("_pct", "_us",
+                                                               "pct_of_profile")) or last in ("pct", "pct_of_profile") else 2
 
 
 def equal(skill: str, key: str, a: object, b: object) -> bool:
@@ -343,7 +348,8 @@ def cell_differences(skill: str, row: int, theirs: dict, ours: dict, prefix: str
     shared = [k for k in theirs if k in ours]
     if list(ours)[:len(shared)] != shared:
         between = [k for k in list(ours)[:len(shared)] if k not in theirs]
-        found += [Difference(prefix + k, row, MISSING, ours[k]) for k in between] or [Difference(f"{prefix}order of keys", row, list(theirs), list(ours))]
+        found += [Difference(prefix + k, row, MISSING, ours[k])
+                  for k in between] or [Difference(f"{prefix}order of keys", row, list(theirs), list(ours))]
     return found
 
 

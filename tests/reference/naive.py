@@ -205,16 +205,21 @@ def top_kernels(f: File, params: dict, window: Span | None) -> list[dict]:
         if inside(k, window):
             groups[k.name].append(k)
     order = sorted(groups.items(), key=lambda g: (-sum(k.ns for k in g[1]), g[0].encode()))
-    return [{"kernel_name": name, "invocations": len(ks), "total_ms": sum(k.ns for k in ks) / MS, "avg_ms": sum(k.ns for k in ks) / len(ks) / MS,
-             "min_ms": min(k.ns for k in ks) / MS, "max_ms": max(k.ns for k in ks) / MS, "tc_eligible": tensor_core(name)[0],
-             "tc_active": tensor_core(name)[1], "span_start_ns": min(k.start for k in ks), "span_end_ns": max(k.end for k in ks)}
+    return [{"kernel_name": name, "invocations": len(ks), "total_ms": sum(k.ns for k in ks) / MS,
+             "avg_ms": sum(k.ns for k in ks) / len(ks) / MS,
+             "min_ms": min(k.ns for k in ks) / MS, "max_ms": max(k.ns for k in ks) / MS,
+             "tc_eligible": tensor_core(name)[0],
+             "tc_active": tensor_core(name)[1], "span_start_ns": min(k.start for k in ks),
+             "span_end_ns": max(k.end for k in ks)}
             for name, ks in order[:params.get("limit", 15)]]
 
 
 def kernel_instances(f: File, params: dict, window: Span | None) -> list[dict]:
-    found = [k for k in f.kernels if k.device == params.get("device", 0) and touches(k, window) and params.get("name", "") in k.name]
+    found = [k for k in f.kernels if k.device == params.get("device", 0) and touches(k, window)
+             and params.get("name", "") in k.name]
     found.sort(key=lambda k: (-k.ns, k.start, k.correlation))
-    return [{"kernel_name": k.demangled, "short_name": k.short, "start_ns": k.start, "end_ns": k.end, "duration_ms": k.ns / MS,
+    return [{"kernel_name": k.demangled, "short_name": k.short, "start_ns": k.start, "end_ns": k.end,
+             "duration_ms": k.ns / MS,
              "stream_id": k.stream, "device_id": k.device} for k in found[:params.get("limit", 10)]]
 
 
@@ -230,9 +235,11 @@ def stream_concurrency(f: File, params: dict, window: Span | None) -> list[dict]
     out = []
     for (device, stream, *_), ks in sorted(lanes.items(), key=lambda x: (-sum(k.ns for k in x[1]), x[0])):
         own = max(k.end for k in ks) - min(k.start for k in ks)
-        out.append({"deviceId": device, "streamId": stream, "kernel_count": len(ks), "total_gpu_ms": sum(k.ns for k in ks) / MS,
+        out.append({"deviceId": device, "streamId": stream, "kernel_count": len(ks),
+                    "total_gpu_ms": sum(k.ns for k in ks) / MS,
                     "avg_kernel_us": sum(k.ns for k in ks) / len(ks) / 1e3, "max_kernel_ms": max(k.ns for k in ks) / MS,
-                    "stream_span_ms": own / MS, "stream_util_pct": 100 * length(union((k.start, k.end) for k in ks)) / own if own else None,
+                    "stream_span_ms": own / MS,
+                    "stream_util_pct": 100 * length(union((k.start, k.end) for k in ks)) / own if own else None,
                     "active_streams": len(lanes), "total_kernels": len(everything), "global_span_ms": span / MS,
                     "sum_util_pct": 100 * sum(k.ns for k in everything) / span if span else None})
     return out[:params.get("limit", 10)]
@@ -285,7 +292,8 @@ def gpu_idle_gaps(f: File, params: dict, window: Span | None) -> list[dict]:
     gaps.sort(key=lambda g: g[:4])
     out: list[dict] = []
     for i, (minus, start, stream, _, end, before, after, pid) in enumerate(gaps[:params.get("limit", 20)]):
-        row = {"streamId": stream, "deviceId": device, "start_ns": start, "end_ns": end, "gap_ns": -minus, "before_kernel": before,
+        row = {"streamId": stream, "deviceId": device, "start_ns": start, "end_ns": end, "gap_ns": -minus,
+               "before_kernel": before,
                "after_kernel": after}
         out.append(row | ({"attribution": attribution(f, pid, (start, end))} if i < 5 and f.has("RUNTIME") else {}))
     works = [w for ws in lanes.values() for w in ws]
@@ -297,8 +305,10 @@ def gpu_idle_gaps(f: File, params: dict, window: Span | None) -> list[dict]:
         return sum(low <= -g[0] <= high for g in gaps)
 
     pct = 100 * total / ((final - first) * len(lanes)) if final > first else 0.0
-    summary = {"_summary": True, "gap_count": len(gaps), "total_idle_ms": total / MS, "device_idle_ms": lone.get("idle_ms"), "pct_of_profile": pct,
-               "gaps_1_5ms": count(MS, 5 * MS), "gaps_5_50ms": count(5 * MS + 1, 50 * MS), "gaps_gt50ms": count(50 * MS + 1, float("inf")),
+    summary = {"_summary": True, "gap_count": len(gaps), "total_idle_ms": total / MS,
+               "device_idle_ms": lone.get("idle_ms"), "pct_of_profile": pct,
+               "gaps_1_5ms": count(MS, 5 * MS), "gaps_5_50ms": count(5 * MS + 1, 50 * MS),
+               "gaps_gt50ms": count(50 * MS + 1, float("inf")),
                "profile_start_ns": first, "profile_end_ns": final, "gpu_id": device}
     if not gaps:
         summary |= {"min_gap_threshold_ns": least, "note": ""}
@@ -315,7 +325,8 @@ def overlap_breakdown(f: File, params: dict, window: Span | None) -> list[dict]:
     both = common(compute, nccl)
     first, last = min(k.start for k in ks), max(k.end for k in ks)
     n = sum(map(is_nccl, ks))
-    row = {"compute_only_ms": (length(compute) - both) / MS, "nccl_only_ms": (length(nccl) - both) / MS, "overlap_ms": both / MS,
+    row = {"compute_only_ms": (length(compute) - both) / MS, "nccl_only_ms": (length(nccl) - both) / MS,
+           "overlap_ms": both / MS,
            "idle_ms": (last - first - length(union(compute + nccl))) / MS, "total_ms": (last - first) / MS,
            "overlap_pct": 100 * both / length(nccl) if nccl else 0, "compute_kernels": len(ks) - n, "nccl_kernels": n,
            "span_start_ns": first, "span_end_ns": last}
@@ -327,7 +338,8 @@ def overlap_breakdown(f: File, params: dict, window: Span | None) -> list[dict]:
     if mine:
         shares = 100 * mine.count(False) / (len(ks) - n), 100 * mine.count(True) / n
         if min(shares) >= 5:
-            row |= {"same_stream_diagnosis": [str(s) for s in sorted({lane[0] for lane in shared})], "same_stream_compute_pct": shares[0],
+            row |= {"same_stream_diagnosis": [str(s) for s in sorted({lane[0] for lane in shared})],
+                    "same_stream_compute_pct": shares[0],
                     "same_stream_nccl_pct": shares[1]}
     row["present_devices"] = sorted({k.device for k in f.kernels})
     waits = f.host_waits(device, window or (first, last))
@@ -350,7 +362,8 @@ def pipeline_bubble_metrics(f: File, _params: dict, window: Span | None) -> list
     for device, spans in sorted(by_device.items()):
         active = union(spans)
         span = active[-1][1] - active[0][0]
-        out.append({"deviceId": device, "total_span_ms": span / MS, "active_ms": length(active) / MS, "bubble_ms": (span - length(active)) / MS,
+        out.append({"deviceId": device, "total_span_ms": span / MS, "active_ms": length(active) / MS,
+                    "bubble_ms": (span - length(active)) / MS,
                     "bubble_pct": 100 * (span - length(active)) / span if span else 0.0})
     waits = f.host_waits(None, window)
     if out and waits is not None:
@@ -388,9 +401,11 @@ def iterations(f: File, device: int, marker: str, window: Span | None) -> list[d
         ks = [k for c, k in launches if c.tid >> 24 == primary >> 24 and c.start >= start and c.end <= end]
         if ks:
             first, last = min(k.start for k in ks), max(k.end for k in ks)
-            out.append({"iteration": len(out), "text": text, "heuristic": heuristic, "gpu_start_ns": first, "gpu_end_ns": last,
+            out.append({"iteration": len(out), "text": text, "heuristic": heuristic, "gpu_start_ns": first,
+                        "gpu_end_ns": last,
                         "gpu_start_s": first / 1e9, "gpu_end_s": last / 1e9, "duration_ms": (last - first) / MS,
-                        "compute_ms": sum(k.ns for k in ks) / MS, "kernel_count": len(ks), "nccl_count": sum(map(is_nccl, ks)),
+                        "compute_ms": sum(k.ns for k in ks) / MS, "kernel_count": len(ks),
+                        "nccl_count": sum(map(is_nccl, ks)),
                         "device_id": device})
     most = max((r["compute_ms"] for r in out), default=0)
     for r in out:
@@ -418,7 +433,8 @@ def nvtx_kernel_map(f: File, params: dict, window: Span | None) -> list[dict]:
             path = " > ".join(r.text for r in sorted(around, key=lambda r: (r.start - r.end, r.start, r.text)))
             leaf = min(around, key=lambda r: (r.end - r.start, r.start, r.text)).text
             found.append((k.start, k.end, k.name, path, leaf))
-    return [{"nvtx_text": leaf, "nvtx_path": path, "kernel_name": name, "start_ms": s / MS, "end_ms": e / MS, "start_ns": s, "end_ns": e}
+    return [{"nvtx_text": leaf, "nvtx_path": path, "kernel_name": name, "start_ms": s / MS, "end_ms": e / MS,
+             "start_ns": s, "end_ns": e}
             for s, e, name, path, leaf in sorted(found)[:limit]]
 
 

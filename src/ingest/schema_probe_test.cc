@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ingest/load.h"
+#include "ingest/schema_probe.h"
 
 namespace nsys {
 namespace {

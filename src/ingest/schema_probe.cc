@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/number.h"
-#include "ingest/load.h"
+#include "ingest/schema_probe.h"
 
 namespace nsys {
 namespace {
@@ -86,13 +86,85 @@ bool IsKnownOther(std::string_view name) {
          std::end(kKnownOthers);
 }
 
+// Source columns of a Column: every one of `all` is needed, or any one of `any`.
+struct SourceRule {
+  std::vector<std::string_view> all;
+  std::vector<std::string_view> any;
+};
+
+SourceRule NameRule(TableId table) {
+  switch (table) {
+    case TableId::kKernel:
+      return {.all = {}, .any = {"shortName", "demangledName"}};
+    case TableId::kRuntime:
+      return {.all = {"nameId"}, .any = {}};
+    case TableId::kNvtx:
+      return {.all = {}, .any = {"text", "textId"}};
+    default:
+      return {};
+  }
+}
+
+SourceRule KindRule(TableId table) {
+  switch (table) {
+    case TableId::kMemcpy:
+      return {.all = {"copyKind"}, .any = {}};
+    case TableId::kSync:
+      return {.all = {}, .any = {"syncType", "deprecatedSyncType"}};
+    default:
+      return {};
+  }
+}
+
+SourceRule RuleOf(TableId table, Column column) {
+  switch (column) {
+    case Column::kTime:
+      return {.all = {"start", "end"}, .any = {}};
+    case Column::kLane:
+      return {.all = {"deviceId", "streamId"}, .any = {}};
+    case Column::kCorrelation:
+      return {.all = {"correlationId"}, .any = {}};
+    case Column::kThread:
+      return {.all = {"globalTid"}, .any = {}};
+    case Column::kBytes:
+      return {.all = {"bytes"}, .any = {}};
+    case Column::kName:
+      return NameRule(table);
+    case Column::kKind:
+      return KindRule(table);
+  }
+  return {};
+}
+
+// What `source` lacks of the columns that `column` of `table` rests on. Optional ones (contextId,
+// globalPid, the event type of NVTX rows) are never listed.
+std::vector<std::string> MissingSources(const SourceTable& source, TableId table, Column column) {
+  const SourceRule rule = RuleOf(table, column);
+  const auto has = [&](std::string_view name) { return source.Find(name) != nullptr; };
+  std::vector<std::string> missing;
+  for (const std::string_view name : rule.all) {
+    if (!has(name)) {
+      missing.emplace_back(name);
+    }
+  }
+  if (!rule.any.empty() && std::none_of(rule.any.begin(), rule.any.end(), has)) {
+    missing.insert(missing.end(), rule.any.begin(), rule.any.end());
+  }
+  return missing;
+}
+
 }  // namespace
 
 Schema ProbeSchema(const TableSource& source) {
   Schema schema;
   schema.tables = source.tables();
   for (size_t i = 0; i < kTableCount; ++i) {
-    schema.resolved[i] = Resolve(schema.tables, static_cast<TableId>(i));
+    const auto table = static_cast<TableId>(i);
+    schema.resolved[i] = Resolve(schema.tables, table);
+    const SourceTable* source_table = schema.Find(table);
+    for (size_t c = 0; source_table != nullptr && c < kColumnCount; ++c) {
+      schema.missing[i][c] = MissingSources(*source_table, table, static_cast<Column>(c));
+    }
   }
   for (const SourceTable& table : schema.tables) {
     const bool resolved = std::find(schema.resolved.begin(), schema.resolved.end(), table.name) !=
