@@ -8,13 +8,19 @@ install(FILES "${NSYS_AI_DUCKDB_LIB_DIR}/libduckdb.so" DESTINATION lib
                     WORLD_EXECUTE)
 
 set(_doc_dir share/doc/nsys-ai)
-install(FILES LICENSE NOTICE DESTINATION ${_doc_dir})
-install(FILES README.md DESTINATION ${_doc_dir} OPTIONAL)
+install(FILES LICENSE NOTICE README.md DESTINATION ${_doc_dir})
 install(DIRECTORY docs/ DESTINATION ${_doc_dir}/docs FILES_MATCHING PATTERN "*.md")
 
-install(FILES "${NSYS_AI_DUCKDB_LICENSE}" DESTINATION ${_doc_dir}/licenses RENAME duckdb.txt
-        OPTIONAL)
+# An installation without the licence texts of what it contains may not be passed on.
+set(_licence_duckdb "${NSYS_AI_DUCKDB_LICENSE}")
 foreach(_package fmt cli11 sqlite3)
-  install(FILES "/usr/share/doc/lib${_package}-dev/copyright"
-          DESTINATION ${_doc_dir}/licenses RENAME ${_package}.txt OPTIONAL)
+  set(_licence_${_package} "/usr/share/doc/lib${_package}-dev/copyright")
+endforeach()
+foreach(_part duckdb fmt cli11 sqlite3)
+  if(EXISTS "${_licence_${_part}}")
+    install(FILES "${_licence_${_part}}" DESTINATION ${_doc_dir}/licenses RENAME ${_part}.txt)
+  else()
+    message(WARNING "`install` will lack the licence text of ${_part}: no ${_licence_${_part}}. "
+                    "Do not pass such an installation on.")
+  endif()
 endforeach()

@@ -103,6 +103,43 @@ std::optional<Answer> AbstainForMissingTables(const Skill& skill, const Trace& t
   return std::nullopt;
 }
 
+size_t RowsOf(const Trace& trace, TableId table) {
+  switch (table) {
+    case TableId::kKernel:
+      return trace.kernels.size();
+    case TableId::kMemcpy:
+      return trace.copies.size();
+    case TableId::kMemset:
+      return trace.memsets.size();
+    case TableId::kGraphTrace:
+      return trace.graphs.size();
+    case TableId::kSync:
+      return trace.syncs.size();
+    case TableId::kRuntime:
+      return trace.calls.size();
+    case TableId::kNvtx:
+      return trace.nvtx.size();
+    default:
+      return 0;
+  }
+}
+
+// An abstention when a table has rows, but not one that could be used: that is not "found none".
+std::optional<Answer> AbstainForUnusableRows(const Skill& skill, const Trace& trace) {
+  for (const auto& tables : {skill.needs, skill.needs_one_of}) {
+    for (const TableId table : tables) {
+      const int64_t left_out = trace.rows_left_out[static_cast<size_t>(table)];
+      if (left_out > 0 && RowsOf(trace, table) == 0) {
+        return Answer::Abstain(
+            fmt::format("None of the {} of {} has a start and an end that can be used.",
+                        Counted(left_out, "row"), CanonicalName(table)),
+            {{"unusable_tables", List{std::string(CanonicalName(table))}}});
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Answer> AbstainForNoKernels(const Skill& skill, const Trace& trace) {
   const bool needs_kernels =
       std::find(skill.needs.begin(), skill.needs.end(), TableId::kKernel) != skill.needs.end();
@@ -148,14 +185,25 @@ std::string DeviceHint(int64_t device, const std::map<int64_t, int64_t>& counts)
                      Join(known, ", "), Join(options, " or "));
 }
 
-// A problem row when the capture has kernels, but no device of the number asked for.
+// A problem row when the capture has kernels, but no device of the number asked for; an abstention
+// when it does not tell on which devices they ran.
 std::optional<Answer> RefuseUnknownDevice(const Skill& skill, const Query& query) {
-  if (skill.FindParam("device") == nullptr) {
+  if (skill.FindParam("device") == nullptr || query.trace.kernels.size() == 0) {
     return std::nullopt;
   }
   const auto counts = KernelCounts(query.trace);
+  const bool placed =
+      std::any_of(counts.begin(), counts.end(), [](const auto& one) { return one.second > 0; });
+  const bool needs_kernels =
+      std::find(skill.needs.begin(), skill.needs.end(), TableId::kKernel) != skill.needs.end();
+  if (!placed && needs_kernels) {
+    return Answer::Abstain(
+        "The kernels of this capture carry no device number.",
+        {{"missing_columns",
+          Object{{std::string(CanonicalName(TableId::kKernel)), List{"deviceId"}}}}});
+  }
   const int64_t device = query.params.Int("device");
-  if (query.trace.kernels.size() == 0 || counts.empty() || counts.contains(device)) {
+  if (counts.empty() || counts.contains(device)) {
     return std::nullopt;
   }
   return NoKernelsProblem({.trace = query.trace, .params = query.params, .window = std::nullopt},
@@ -168,7 +216,7 @@ Reads ReadsFor(const Skill& skill, const std::optional<Window>& window) {
   Reads reads = skill.reads;
   const bool needs_kernels =
       std::find(skill.needs.begin(), skill.needs.end(), TableId::kKernel) != skill.needs.end();
-  if (window.has_value() || needs_kernels) {
+  if ((window && skill.window_rule != WindowRule::kIgnored) || needs_kernels) {
     reads.Add(TableId::kKernel, {Column::kTime});
   }
   if (skill.FindParam("device") != nullptr) {
@@ -228,6 +276,9 @@ Result<Answer> RunSkill(const Skill& skill, const Query& query) {
     return *std::move(answer);
   }
   if (auto answer = AbstainForMissingColumns(skill, trace)) {
+    return *std::move(answer);
+  }
+  if (auto answer = AbstainForUnusableRows(skill, trace)) {
     return *std::move(answer);
   }
   if (auto answer = AbstainForNoKernels(skill, trace)) {

@@ -85,6 +85,25 @@ TEST(RunSkill, AnInventoryDeviceWithoutKernelsIsNoError) {
   EXPECT_TRUE(RunOn(trace, "memory_bandwidth", {{"device", "2"}}).problem.has_value());
 }
 
+TEST(RunSkill, UnusableRowsAreNoEmptyTable) {
+  Trace trace = TraceBuilder().Kernel("k", {}).Build();
+  trace.kernels = {};
+  trace.rows_left_out[static_cast<size_t>(TableId::kKernel)] = 7;
+  for (const char* name : {"top_kernels", "pipeline_bubble_metrics"}) {
+    const Answer answer = RunOn(trace, name);
+    ASSERT_TRUE(answer.abstention.has_value()) << name;
+    EXPECT_NE(answer.abstention->reason.find("7 rows"), std::string::npos);
+  }
+}
+
+TEST(RunSkill, UnknownDevicesAreNoEmptyAnswer) {
+  Trace trace = TraceBuilder().Kernel("k", {.start_ns = 0, .end_ns = 5}).Build();
+  trace.lanes.front().device.reset();
+  for (const char* name : {"nccl_breakdown", "kernel_instances", "gpu_idle_gaps"}) {
+    EXPECT_TRUE(RunOn(trace, name).abstention.has_value()) << name;
+  }
+}
+
 TEST(RunSkill, MissingColumnsAreNamed) {
   Trace trace = TraceBuilder().Kernel("k", {.start_ns = 0, .end_ns = 5}).Build();
   trace.schema.tables = {{.name = "CUPTI_ACTIVITY_KIND_KERNEL"}, {.name = "StringIds"}};

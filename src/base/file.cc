@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "base/file.h"
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -29,10 +34,46 @@ bool WriteAll(int descriptor, std::string_view text) {
   return true;
 }
 
+// The temporary name being written, where a signal handler finds it.
+std::array<char, 4096> g_unfinished{};
+std::atomic<bool> g_unfinished_set = false;
+
+// Announces a temporary name to the handler for as long as it lives.
+class UnfinishedFile {
+ public:
+  explicit UnfinishedFile(const std::string& path) {
+    if (path.size() < g_unfinished.size()) {
+      std::memcpy(g_unfinished.data(), path.c_str(), path.size() + 1);
+      g_unfinished_set.store(true);
+    }
+  }
+  ~UnfinishedFile() { g_unfinished_set.store(false); }
+  UnfinishedFile(const UnfinishedFile&) = delete;
+  UnfinishedFile& operator=(const UnfinishedFile&) = delete;
+};
+
 Error WriteError(std::string_view what) {
   return Error{.code = ErrorCode::kOutput,
                .message = fmt::format("cannot write {}: {}", what, std::strerror(errno)),
                .hint = "check the free space and the permissions there"};
+}
+
+// Writes into something that cannot be replaced: a device, a pipe.
+Status WriteInto(const std::string& target, const std::string& path, std::string_view text) {
+  const int descriptor = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    return WriteError(path);
+  }
+  const bool written = WriteAll(descriptor, text);
+  const int write_errno = errno;
+  const bool closed = ::close(descriptor) == 0;
+  if (written && closed) {
+    return {};
+  }
+  if (!written) {
+    errno = write_errno;
+  }
+  return WriteError(path);
 }
 
 }  // namespace
@@ -49,18 +90,28 @@ Status WriteStdout(std::string_view text) {
 }
 
 Status WriteFileAtomically(const std::string& path, std::string_view text) {
-  std::string temporary = path + ".XXXXXX";
+  std::error_code ignored;
+  const std::string resolved = std::filesystem::canonical(path, ignored).string();
+  const std::string target = resolved.empty() ? path : resolved;
+  struct stat old{};
+  const bool exists = ::stat(target.c_str(), &old) == 0;
+  if (exists && !S_ISREG(old.st_mode)) {
+    return WriteInto(target, path, text);
+  }
+  std::string temporary = target + ".XXXXXX";
   const int descriptor = ::mkstemp(temporary.data());
   if (descriptor < 0) {
     return WriteError(path);
   }
+  const UnfinishedFile unfinished(temporary);
   const mode_t mask = ::umask(0);
   ::umask(mask);
-  const bool written = WriteAll(descriptor, text) && ::fchmod(descriptor, 0666 & ~mask) == 0 &&
-                       ::fsync(descriptor) == 0;
+  const mode_t mode = exists ? old.st_mode & 07777 : 0666 & ~mask;
+  const bool written =
+      WriteAll(descriptor, text) && ::fchmod(descriptor, mode) == 0 && ::fsync(descriptor) == 0;
   const int write_errno = errno;
   const bool closed = ::close(descriptor) == 0;
-  if (written && closed && ::rename(temporary.c_str(), path.c_str()) == 0) {
+  if (written && closed && ::rename(temporary.c_str(), target.c_str()) == 0) {
     return {};
   }
   if (!written) {
@@ -69,6 +120,28 @@ Status WriteFileAtomically(const std::string& path, std::string_view text) {
   Error error = WriteError(path);
   ::unlink(temporary.c_str());
   return error;
+}
+
+void RemoveUnfinishedFile() noexcept {
+  if (g_unfinished_set.load()) {
+    ::unlink(g_unfinished.data());
+  }
+}
+
+bool IsSameFileOrInside(const std::string& path, const std::string& other) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path file = fs::weakly_canonical(path, error);
+  const fs::path capture = fs::weakly_canonical(other, error);
+  struct stat a{};
+  struct stat b{};
+  const bool both = ::stat(path.c_str(), &a) == 0 && ::stat(other.c_str(), &b) == 0;
+  if (both && a.st_dev == b.st_dev && a.st_ino == b.st_ino) {
+    return true;
+  }
+  const auto [in_capture, in_file] =
+      std::mismatch(capture.begin(), capture.end(), file.begin(), file.end());
+  return in_capture == capture.end();
 }
 
 }  // namespace nsys

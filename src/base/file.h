@@ -15,7 +15,15 @@ namespace nsys {
 Status WriteStdout(std::string_view text);
 
 // Writes `text` to `path` through a temporary name in the same folder, flushed to disk and renamed,
-// so that readers see the old file or the new one. Missing folders are an error, not created.
+// so that readers see the old file or the new one; an old file's permissions are kept. Where a
+// symbolic link leads, the target is replaced. Anything that is no regular file (a device, a pipe)
+// is written into. Missing folders are an error, not created.
 Status WriteFileAtomically(const std::string& path, std::string_view text);
+
+// For a handler that is about to end the process: removes a temporary name that is being written.
+void RemoveUnfinishedFile() noexcept;
+
+// Whether both paths lead to the same file, or `path` into the folder `other`.
+bool IsSameFileOrInside(const std::string& path, const std::string& other);
 
 }  // namespace nsys

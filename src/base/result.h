@@ -46,10 +46,11 @@ struct [[nodiscard]] Error {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value)
-      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit on purpose
-  Result(Error error)
-      : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit on purpose
+  // Implicit on purpose.
+  // NOLINTBEGIN(google-explicit-constructor)
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+  // NOLINTEND(google-explicit-constructor)
 
   bool ok() const { return state_.index() == 0; }
   T& value() & { return std::get<0>(state_); }
@@ -66,7 +67,7 @@ class [[nodiscard]] Result {
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(Error error) : error_(std::move(error)) {}  // NOLINT: implicit on purpose
+  Status(Error error) : error_(std::move(error)) {}
 
   bool ok() const { return !error_.has_value(); }
   const Error& error() const { return *error_; }

@@ -124,8 +124,8 @@ std::string CutMiddle(std::string_view text, size_t width) {
   const size_t tail = width - head - 1;
   std::string out;
   size_t column = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const bool starts = (static_cast<uint8_t>(text[i]) & 0xC0) != 0x80;
+  for (const char c : text) {
+    const bool starts = (static_cast<uint8_t>(c) & 0xC0) != 0x80;
     if (starts) {
       ++column;  // 1-based column of the code point at hand
     }
@@ -133,7 +133,7 @@ std::string CutMiddle(std::string_view text, size_t width) {
       out += "…";
     }
     if (column <= head || column > length - tail) {
-      out += text[i];
+      out += c;
     }
   }
   return out;

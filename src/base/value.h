@@ -42,28 +42,31 @@ class Object {
 
 class Value {
  public:
-  Value() = default;                   // null
-  Value(std::nullptr_t) {}             // NOLINT: implicit on purpose, like all below
-  Value(bool value) : data_(value) {}  // NOLINT
-  Value(int value) : data_(static_cast<int64_t>(value)) {}     // NOLINT
-  Value(int64_t value) : data_(value) {}                       // NOLINT
-  Value(size_t value) : data_(static_cast<int64_t>(value)) {}  // NOLINT
-  Value(double value) : data_(value) {}                        // NOLINT
-  Value(std::optional<int64_t> value) {                        // NOLINT: nothing is null
+  Value() = default;  // null
+  // Implicit on purpose.
+  // NOLINTBEGIN(google-explicit-constructor)
+  Value(std::nullptr_t) {}
+  Value(bool value) : data_(value) {}
+  Value(int value) : data_(static_cast<int64_t>(value)) {}
+  Value(int64_t value) : data_(value) {}
+  Value(size_t value) : data_(static_cast<int64_t>(value)) {}
+  Value(double value) : data_(value) {}
+  Value(std::optional<int64_t> value) {
     if (value) {
       data_ = *value;
     }
   }
-  Value(std::optional<double> value) {  // NOLINT
+  Value(std::optional<double> value) {
     if (value) {
       data_ = *value;
     }
   }
-  Value(const char* value) : data_(std::string(value)) {}       // NOLINT
-  Value(std::string_view value) : data_(std::string(value)) {}  // NOLINT
-  Value(std::string value) : data_(std::move(value)) {}         // NOLINT
-  Value(List value) : data_(std::move(value)) {}                // NOLINT
-  Value(Object value) : data_(std::move(value)) {}              // NOLINT
+  Value(const char* value) : data_(std::string(value)) {}
+  Value(std::string_view value) : data_(std::string(value)) {}
+  Value(std::string value) : data_(std::move(value)) {}
+  Value(List value) : data_(std::move(value)) {}
+  Value(Object value) : data_(std::move(value)) {}
+  // NOLINTEND(google-explicit-constructor)
 
   bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
   const bool* AsBool() const { return std::get_if<bool>(&data_); }

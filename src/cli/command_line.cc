@@ -26,12 +26,12 @@ struct RawOptions {
   std::string profile;
   std::vector<std::string> params;
   std::vector<std::string> trim;
-  std::string iteration;
+  std::optional<std::string> iteration;
   std::string marker{kDefaultMarker};
-  std::string max_rows;
-  std::string device;
-  std::string output;
-  std::string threads;
+  std::optional<std::string> max_rows;
+  std::optional<std::string> device;
+  std::optional<std::string> output;
+  std::optional<std::string> threads;
   bool compact = false;
   bool no_cache = false;
 };
@@ -117,19 +117,27 @@ std::vector<std::string> CommandNames(const CLI::App& command) {
   return names;
 }
 
-// The help text of `command` with the whole command in its usage line.
-std::string HelpOf(const CLI::App& command) {
+// The words that lead to `command`: "nsys-ai skill" for `run`.
+std::string ParentsOf(const CLI::App& command) {
   std::string parents;
   for (const CLI::App* parent = command.get_parent(); parent != nullptr;
        parent = parent->get_parent()) {
     parents = parents.empty() ? parent->get_name() : parent->get_name() + " " + parents;
   }
-  return command.help(parents);
+  return parents;
+}
+
+std::string HelpOf(const CLI::App& command) { return command.help(ParentsOf(command)); }
+
+std::string HelpCommandOf(const CLI::App& command) {
+  const std::string parents = ParentsOf(command);
+  return (parents.empty() ? "" : parents + " ") + command.get_name() + " --help";
 }
 
 // An error for the first word that `command` could not place, if there is one.
 Status CheckExtras(const CLI::App& command) {
-  const std::vector<std::string> extras = command.remaining();
+  std::vector<std::string> extras = command.remaining();
+  std::erase(extras, "--");  // only says that positional arguments follow
   if (extras.empty()) {
     return {};
   }
@@ -166,17 +174,18 @@ Result<OutputFormat> ParseFormat(const std::string& word, const CLI::App* comman
                     "for example: --format json");
 }
 
-Result<std::optional<int64_t>> ParseCountOption(const std::string& option, const std::string& word,
+Result<std::optional<int64_t>> ParseCountOption(const std::string& option,
+                                                const std::optional<std::string>& word,
                                                 int64_t least) {
-  if (word.empty()) {
+  if (!word) {
     return std::optional<int64_t>();
   }
-  const auto number = ParseInt(word);
+  const auto number = ParseInt(*word);
   if (number && *number >= least) {
     return number;
   }
   return UsageError(
-      fmt::format("{} takes a whole number of at least {}, not '{}'", option, least, word),
+      fmt::format("{} takes a whole number of at least {}, not '{}'", option, least, *word),
       fmt::format("for example: {} {}", option, least + 1));
 }
 
@@ -206,7 +215,7 @@ Result<std::optional<Window>> ParseTrim(const std::vector<std::string>& words) {
   }
   return Error{
       .code = ErrorCode::kTrimOutOfRange,
-      .message = fmt::format("--trim {} {} selects nothing: END has to be greater than START",
+      .message = fmt::format("--trim {} {} selects nothing: END must be greater than START",
                              words[0], words[1]),
       .hint = "give START and END in seconds on the capture's clock"};
 }
@@ -221,8 +230,8 @@ Result<std::vector<GivenParam>> ParseParams(const RawOptions& raw) {
     }
     params.emplace_back(word.substr(0, equals), word.substr(equals + 1));
   }
-  if (!raw.device.empty()) {
-    params.emplace_back("device", raw.device);
+  if (raw.device) {
+    params.emplace_back("device", *raw.device);
   }
   return params;
 }
@@ -231,7 +240,10 @@ Result<Request> RunRequest(const RawOptions& raw, OutputFormat format) {
   SkillRunRequest request{.name = raw.name, .profile = raw.profile, .format = format};
   request.layout = raw.compact ? JsonLayout::kOneLine : JsonLayout::kIndented;
   request.marker = raw.marker;
-  request.output = raw.output;
+  request.output = raw.output.value_or("");
+  if (raw.output && raw.output->empty()) {
+    return UsageError("--output takes the name of a file, not ''", "for example: -o rows.json");
+  }
   NSYS_ASSIGN(request.params, ParseParams(raw));
   NSYS_ASSIGN(request.window, ParseTrim(raw.trim));
   NSYS_ASSIGN(request.iteration, ParseCountOption("--iteration", raw.iteration, 0));
@@ -239,7 +251,7 @@ Result<Request> RunRequest(const RawOptions& raw, OutputFormat format) {
   NSYS_ASSIGN(const std::optional<int64_t> threads, ParseCountOption("--threads", raw.threads, 1));
   request.threads = static_cast<int>(std::min<int64_t>(threads.value_or(0), 256));
   if (request.iteration && request.window) {
-    return UsageError("--iteration and --trim exclude each other",
+    return UsageError("--iteration and --trim cannot be combined",
                       "an iteration is a window of its own; give one of them");
   }
   if (request.iteration && request.marker.empty()) {
@@ -279,6 +291,17 @@ Result<Request> ToRequest(const Parser& parser) {
   return RunRequest(parser.raw, format);
 }
 
+// The innermost command that the words name.
+const CLI::App& LastParsed(const Parser& parser) {
+  const CLI::App* last = &parser.app;
+  for (const CLI::App* level : {parser.skill, parser.list, parser.info, parser.run}) {
+    if (level->parsed()) {
+      last = level;
+    }
+  }
+  return *last;
+}
+
 }  // namespace
 
 Result<Request> ParseCommandLine(const std::vector<std::string>& arguments) {
@@ -287,13 +310,7 @@ Result<Request> ParseCommandLine(const std::vector<std::string>& arguments) {
   try {
     parser.app.parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {
-    const CLI::App* asked = &parser.app;
-    for (const CLI::App* level : {parser.skill, parser.list, parser.info, parser.run}) {
-      if (level->parsed()) {
-        asked = level;
-      }
-    }
-    return Request(HelpRequest{.text = HelpOf(*asked)});
+    return Request(HelpRequest{.text = HelpOf(LastParsed(parser))});
   } catch (const CLI::CallForVersion& version) {
     return Request(HelpRequest{.text = std::string(version.what()) + "\n"});
   } catch (const CLI::ParseError& error) {
@@ -304,7 +321,7 @@ Result<Request> ParseCommandLine(const std::vector<std::string>& arguments) {
           static_cast<const CLI::App*>(parser.run)}) {
       NSYS_TRY(CheckExtras(*level));
     }
-    return UsageError(error.what(), "see nsys-ai skill run --help");
+    return UsageError(error.what(), fmt::format("see {}", HelpCommandOf(LastParsed(parser))));
   }
   return ToRequest(parser);
 }

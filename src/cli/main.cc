@@ -22,8 +22,9 @@ namespace nsys {
 namespace {
 
 // Ctrl-C ends the program at once: nothing of ours is half-written, since results go to temporary
-// names, but a running export has to be stopped and its temporary folder removed.
+// names, but these and a running export with its temporary folder have to be removed.
 extern "C" void OnInterrupt(int signal_number) {
+  RemoveUnfinishedFile();
   RemoveTemporaryExports();
   ::_exit(128 + signal_number);
 }
@@ -61,7 +62,8 @@ Status Execute(const Request& request) {
 
 // Prints the error where the caller looks for it, and gives the exit status.
 int Report(const Error& error, bool as_json) {
-  if (as_json && error.code != ErrorCode::kOutput && WriteStdout(ErrorToJson(error)).ok()) {
+  // When standard output itself is what cannot be written, the line below still tells.
+  if (as_json && WriteStdout(ErrorToJson(error)).ok()) {
     return ExitStatus(error.code);
   }
   const std::string hint = error.hint.empty() ? "" : fmt::format("; {}", error.hint);
@@ -104,5 +106,6 @@ int Main(const std::vector<std::string>& arguments) {
 int main(int argc, char** argv) {
   std::signal(SIGINT, nsys::OnInterrupt);
   std::signal(SIGTERM, nsys::OnInterrupt);
+  std::signal(SIGHUP, nsys::OnInterrupt);
   return nsys::Main({argv + 1, argv + argc});
 }

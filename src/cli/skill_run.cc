@@ -11,6 +11,7 @@
 #include "analysis/iterations.h"
 #include "analysis/params.h"
 #include "analysis/runner.h"
+#include "analysis/selection.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/commands.h"
@@ -39,18 +40,27 @@ Result<Trace> Load(const SkillRunRequest& request, const Reads& reads) {
   return LoadTrace(*source, reads, options);
 }
 
+// The device to find iterations on: the skill's own, else the first on which kernels ran.
+int64_t IterationDevice(const Skill& skill, const Trace& trace, const Params& params) {
+  if (skill.FindParam("device") != nullptr) {
+    return params.Int("device");
+  }
+  const std::vector<int64_t> devices = DevicesWithKernels(trace);
+  return devices.empty() ? 0 : devices.front();
+}
+
 // The window of the wanted iteration, announced when pauses stand in for markers.
 Result<Window> IterationWindow(const SkillRunRequest& request, const Skill& skill,
                                const Trace& trace, const Params& params) {
-  const int64_t device = skill.FindParam("device") != nullptr ? params.Int("device") : 0;
+  const int64_t device = IterationDevice(skill, trace, params);
   const auto iterations =
       DetectIterations(trace, {.device = device, .marker = request.marker, .window = std::nullopt});
   if (iterations.empty()) {
     return Error{
         .code = ErrorCode::kUsage,
-        .message = fmt::format(
-            "no iterations on device {}: neither marker '{}' nor pauses of the GPU bound any",
-            device, request.marker),
+        .message = fmt::format("no iterations on device {}: no launch of its kernels is in "
+                               "a range '{}' or between pauses",
+                               device, request.marker),
         .hint = "name the NVTX text that opens an iteration with --marker TEXT"};
   }
   const auto count = static_cast<int64_t>(iterations.size());
@@ -102,23 +112,29 @@ std::optional<Answer> AbstainFromIterations(const Trace& trace) {
       missing.emplace_back(CanonicalName(table));
     }
   }
-  if (missing.empty() && trace.kernels.size() > 0) {
-    return std::nullopt;
+  if (!missing.empty()) {
+    return Answer::Abstain(
+        "Iterations are found by the launches of kernels, and this capture has "
+        "no kernels or no API calls.",
+        {{"missing_tables", std::move(missing)}});
   }
-  return Answer::Abstain(
-      "Iterations are found by launches of kernels, and this capture has no kernels or no API "
-      "calls.",
-      {{"missing_tables", std::move(missing)}});
+  if (trace.kernels.size() == 0) {
+    return Answer::Abstain(
+        "Iterations are found by the launches of kernels, and the kernel table "
+        "of this capture is empty.",
+        {{"empty_tables", List{CanonicalName(TableId::kKernel)}}});
+  }
+  return std::nullopt;
 }
 
 Result<Answer> AnswerFor(const SkillRunRequest& request, const Skill& skill, const Params& params,
                          const Trace& trace) {
+  if (skill.window_rule == WindowRule::kIgnored) {
+    return RunSkill(skill, {.trace = trace, .params = params, .window = std::nullopt});
+  }
   std::optional<Window> window = request.window;
   if (window) {
     NSYS_TRY(CheckWindow(trace, *window));
-  }
-  if (skill.window_rule == WindowRule::kIgnored) {
-    return RunSkill(skill, {.trace = trace, .params = params, .window = std::nullopt});
   }
   if (request.iteration) {
     if (auto answer = AbstainFromIterations(trace)) {
@@ -134,6 +150,11 @@ Result<Answer> AnswerFor(const SkillRunRequest& request, const Skill& skill, con
 Status RunSkillRun(const SkillRunRequest& request) {
   NSYS_ASSIGN(const Skill* skill, FindSkillOrSuggest(request.name));
   NSYS_ASSIGN(const Params params, BindParams(*skill, request.params));
+  if (!request.output.empty() && IsSameFileOrInside(request.output, request.profile)) {
+    return Error{.code = ErrorCode::kUsage,
+                 .message = fmt::format("--output {} would overwrite the capture", request.output),
+                 .hint = "give another file"};
+  }
   Reads reads = ReadsFor(*skill, request.window);
   if (request.iteration && skill->window_rule != WindowRule::kIgnored) {
     reads.Add(IterationReads());

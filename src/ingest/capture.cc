@@ -88,7 +88,7 @@ SourceResult OpenFolder(const std::string& path, int threads) {
   if (access(path.c_str(), R_OK | X_OK) != 0) {
     return Error{.code = ErrorCode::kProfile,
                  .message = fmt::format("no permission to read the folder {}", ShownPath(path)),
-                 .hint = "ask its owner for read permission, or copy it"};
+                 .hint = "ask its owner for permission to read it"};
   }
   if (!ListParquetFiles(path).empty()) {
     return CheckedForNsight(OpenParquetFolder(path, threads), path);
@@ -140,11 +140,13 @@ SourceResult OpenReport(const std::string& path, const FileFacts& facts_of_repor
       return NsysMissing(path, siblings);
     }
     const std::string& sibling = siblings.fresh.front();
-    const bool folder = fs::is_directory(sibling);
+    std::error_code error;
+    const bool folder = fs::is_directory(sibling, error);
     return folder ? OpenFolder(sibling, threads) : CheckedForNsight(OpenSqlite(sibling), sibling);
   }
   NSYS_ASSIGN(std::unique_ptr<TemporaryExport> files, TemporaryExport::Make(nsys, path));
-  const bool folder = fs::is_directory(files->path());
+  std::error_code error;
+  const bool folder = fs::is_directory(files->path(), error);
   NSYS_ASSIGN(
       std::unique_ptr<TableSource> tables,
       CheckedForNsight(

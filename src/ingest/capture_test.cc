@@ -76,7 +76,7 @@ std::string FakeNsys(const TempFolder& folder, const std::string& body,
 TEST(JudgeContent, NamesWhatIsThere) {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {""sv, "an empty file"},
-      {"\0\0\0\0"sv, "a file of zero bytes only"},
+      {"\0\0\0\0"sv, "a file that holds nothing but zeros"},
       {"ARROW1\0\0x"sv, "an Arrow file"},
       {"\x89HDF\r\n\x1A\n"sv, "an HDF5 file"},
       {"\x1F\x8B\x08"sv, "a gzip archive"},
@@ -89,7 +89,7 @@ TEST(JudgeContent, NamesWhatIsThere) {
       {"<?xml version='1.0'?>"sv, "an XML file"},
       {"version https://git-lfs.github.com/spec/v1\n"sv, "a Git LFS pointer"},
       {"hello\n"sv, "plain text"},
-      {" \n "sv, "a text file of blanks only"},
+      {" \n "sv, "a text file with nothing but white space"},
       {"\x01\x02\xFF\xFE"sv, "binary data, not SQLite (encrypted or compressed?)"},
   };
   for (const auto& [bytes, what] : cases) {

@@ -6,6 +6,15 @@
 #include "base/text.h"
 
 namespace nsys {
+namespace {
+
+// 73 years on either side of the clock's zero, which may be 1970. Nothing real is beyond it.
+constexpr int64_t kLargestTimeNs = int64_t{1} << 61;
+
+// Of the durations of one table together.
+constexpr int64_t kLargestSum = int64_t{1} << 62;
+
+}  // namespace
 
 EventReader::EventReader(LoadContext& context, TableId table)
     : context_(context),
@@ -43,11 +52,13 @@ bool EventReader::AddTimes(const Cells& cells, OpenEnd open_end, Events& events)
     ++reversed_;
     return false;
   }
-  int64_t duration = 0;
-  if (__builtin_sub_overflow(*end, *start, &duration)) {
-    ++too_long_;
+  // Within these bounds no sum or difference of the analyses can overflow.
+  const bool in_range = *start >= -kLargestTimeNs && *end <= kLargestTimeNs;
+  if (!in_range || *end - *start > kLargestSum - total_ns_) {
+    ++out_of_range_;
     return false;
   }
+  total_ns_ += *end - *start;
   events.start_ns.push_back(*start);
   events.end_ns.push_back(*end);
   return true;
@@ -63,12 +74,16 @@ void EventReader::Progress(size_t rows) {
   }
 }
 
+int64_t EventReader::LeftOut() const {
+  return without_start_ + without_end_ + reversed_ + out_of_range_;
+}
+
 std::vector<std::string> EventReader::Warnings() const {
   std::vector<std::string> warnings;
   if (table_ == nullptr) {
     return warnings;
   }
-  const std::string name = Printable(ToValidUtf8(table_->name));
+  const std::string name = Printable(table_->name);
   const auto missing = [&](SourceColumnIndex column, std::string_view which) {
     if (column != SourceColumnIndex::kAbsent) {
       return;
@@ -86,7 +101,7 @@ std::vector<std::string> EventReader::Warnings() const {
   add(without_start_, "row has no start", "rows have no start");
   add(without_end_, "row has no end", "rows have no end");
   add(reversed_, "row ends before it starts", "rows end before they start");
-  add(too_long_, "row lasts longer than 64 bits can say", "rows last longer than 64 bits can say");
+  add(out_of_range_, "row has an impossible time", "rows have impossible times");
   return warnings;
 }
 

@@ -92,6 +92,9 @@ class EventReader {
     });
   }
 
+  // Number of rows left out.
+  int64_t LeftOut() const;
+
   // What was left out, one sentence per reason.
   std::vector<std::string> Warnings() const;
 
@@ -109,7 +112,8 @@ class EventReader {
   int64_t without_start_ = 0;
   int64_t without_end_ = 0;
   int64_t reversed_ = 0;
-  int64_t too_long_ = 0;
+  int64_t out_of_range_ = 0;
+  int64_t total_ns_ = 0;  // of the rows kept
 };
 
 }  // namespace nsys

@@ -194,7 +194,9 @@ Result<Trace> Loader::Load() {
   NumberLanes();
   NumberThreads();
   NumberProcesses();
-  for (const TableFindings& findings : findings_) {
+  for (size_t table = 0; table < kTableCount; ++table) {
+    const TableFindings& findings = findings_[table];
+    trace_.rows_left_out[table] = findings.rows_left_out;
     trace_.warnings.insert(trace_.warnings.end(), findings.warnings.begin(),
                            findings.warnings.end());
   }

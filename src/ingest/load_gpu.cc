@@ -6,6 +6,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "base/text.h"
 #include "ingest/table_loaders.h"
 
 namespace nsys {
@@ -88,13 +89,39 @@ class SubstituteNames {
   std::unordered_map<std::optional<int64_t>, StringId> names_;
 };
 
+// Sizes of copies: what is missing or impossible counts as 0, and is told.
+class CopySizes {
+ public:
+  int64_t Checked(std::optional<int64_t> bytes) {
+    const bool possible = bytes && *bytes >= 0 && *bytes <= kLargestSum - total_;
+    if (!possible) {
+      ++unusable_;
+      return 0;
+    }
+    total_ += *bytes;
+    return *bytes;
+  }
+
+  void Warn(std::vector<std::string>& warnings) const {
+    if (unusable_ > 0) {
+      warnings.push_back(fmt::format("{}: {} without a usable size; counted as 0 bytes",
+                                     CanonicalName(TableId::kMemcpy), Counted(unusable_, "row")));
+    }
+  }
+
+ private:
+  static constexpr int64_t kLargestSum = int64_t{1} << 62;  // so that sums cannot overflow
+  int64_t total_ = 0;
+  int64_t unusable_ = 0;
+};
+
 Status LoadPlain(TableId table, LoadContext& context, ColumnSet wanted, GpuEvents& to,
                  TableFindings& findings) {
   EventReader reader(context, table);
   GpuColumns common(reader, wanted, to, findings);
   NSYS_TRY(reader.Read(OpenEnd::kDrop, to, [&](const Cells& cells) { common.Add(cells); }));
   SortByTime(to);
-  findings.warnings = reader.Warnings();
+  findings.Note(reader);
   return {};
 }
 
@@ -126,7 +153,7 @@ Status LoadKernels(LoadContext& context, ColumnSet wanted, KernelTable& to,
     to.demangled_name.push_back(demangled);
   }));
   SortByTime(to);
-  findings.warnings = reader.Warnings();
+  findings.Note(reader);
   return {};
 }
 
@@ -136,18 +163,21 @@ Status LoadCopies(LoadContext& context, ColumnSet wanted, CopyTable& to, TableFi
   const bool sized = wanted.Has(Column::kBytes);
   const bool kinds = wanted.Has(Column::kKind);
   const auto bytes = sized ? reader.Integer("bytes") : SourceColumnIndex::kAbsent;
+  CopySizes sizes;
   const auto kind = kinds ? reader.Integer("copyKind") : SourceColumnIndex::kAbsent;
   NSYS_TRY(reader.Read(OpenEnd::kDrop, to, [&](const Cells& cells) {
     common.Add(cells);
     if (sized) {
-      to.bytes.push_back(cells.Integer(bytes).value_or(0));
+      to.bytes.push_back(bytes == SourceColumnIndex::kAbsent ? 0
+                                                             : sizes.Checked(cells.Integer(bytes)));
     }
     if (kinds) {
       to.kind.push_back(KindOf(cells.Integer(kind)));
     }
   }));
   SortByTime(to);
-  findings.warnings = reader.Warnings();
+  findings.Note(reader);
+  sizes.Warn(findings.warnings);
   return {};
 }
 
@@ -174,7 +204,7 @@ Status LoadSyncs(LoadContext& context, ColumnSet wanted, SyncTable& to, TableFin
     to.type.push_back(KindOf(cell ? cell : cells.Integer(older_type)));
   }));
   SortByTime(to);
-  findings.warnings = reader.Warnings();
+  findings.Note(reader);
   return {};
 }
 

@@ -48,7 +48,7 @@ Status LoadCalls(LoadContext& context, ColumnSet wanted, CallTable& to, TableFin
     }
   }));
   SortByTime(to);
-  findings.warnings = reader.Warnings();
+  findings.Note(reader);
   return {};
 }
 
@@ -79,7 +79,7 @@ Status LoadNvtx(LoadContext& context, ColumnSet wanted, NvtxTable& to, TableFind
     }
   }));
   SortByTime(to);
-  findings.warnings = reader.Warnings();
+  findings.Note(reader);
   return {};
 }
 

@@ -113,7 +113,17 @@ TEST(LoadTrace, TiesKeepTheOrderOfTheFile) {
       "(5,6,5),(-9223372036854775808,9223372036854775807,6),(9,8,7),(9,8,8)");
   EXPECT_THAT(trace.kernels.correlation, ElementsAre(3, 4, 1, 2, 5));
   EXPECT_THAT(trace.warnings, ElementsAre(HasSubstr("2 rows end before they start"),
-                                          HasSubstr("longer than 64 bits")));
+                                          HasSubstr("1 row has an impossible time")));
+}
+
+TEST(LoadTrace, NoSumCanOverflow) {
+  const Trace trace = LoadSql(
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER, \"end\" INTEGER, bytes INTEGER, "
+      "copyKind INTEGER); INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES "
+      "(0,2305843009213693952,4611686018427387904,1),(0,2305843009213693952,1,1),(0,1,-5,1),"
+      "(0,0,9223372036854775807,1)");
+  EXPECT_THAT(trace.copies.bytes, ElementsAre(0, 4611686018427387904, 0));
+  EXPECT_EQ(trace.rows_left_out[static_cast<size_t>(TableId::kMemcpy)], 1);
 }
 
 TEST(LoadTrace, AnnotationsOfOldLayout) {

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include <fcntl.h>
-#include <signal.h>
 #include <spawn.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -148,20 +148,36 @@ int RunLogged(const std::vector<std::string>& arguments, const std::string& log)
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  // A process group of its own, so that what nsys starts can be ended with it; and signals held
+  // back until the group is known to the handler, but not in the child.
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  sigset_t all;
+  sigset_t old;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &old);
+  posix_spawnattr_setsigmask(&attributes, &old);
   pid_t child = 0;
-  const int error = posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  const int error = posix_spawn(&child, argv[0], &actions, &attributes, argv.data(), environ);
+  if (error == 0) {
+    running_child.store(child);
+  }
+  pthread_sigmask(SIG_SETMASK, &old, nullptr);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) {
     return 127;
   }
-  running_child.store(child);
   return Wait(child);
 }
 
 void KillRunningChild() noexcept {
   const pid_t child = running_child.load();
   if (child > 0) {
-    kill(child, SIGKILL);
+    kill(-child, SIGKILL);
+    waitpid(child, nullptr, 0);  // so that nothing is written any more when the folder goes
   }
 }
 

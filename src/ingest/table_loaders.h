@@ -26,7 +26,13 @@ struct TableFindings {
   Interner<Lane> lanes;
   Interner<int64_t> threads;  // globalTid words of calls
   Interner<RawNvtxLane> nvtx_lanes;
+  int64_t rows_left_out = 0;
   std::vector<std::string> warnings;
+
+  void Note(const EventReader& reader) {
+    rows_left_out = reader.LeftOut();
+    warnings = reader.Warnings();
+  }
 };
 
 // Each reads the columns `wanted`; times always. A table that the capture lacks stays empty.

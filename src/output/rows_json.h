@@ -12,7 +12,7 @@
 
 namespace nsys {
 
-// The rows of `rows` as a list. With `max_rows`, at most that many data rows, all rows about the
+// The rows of `answer` as a list. With `max_rows`, at most that many data rows, all rows about the
 // data, and a last row {"_truncated", "_total_rows", "_shown_rows"} that counts data rows. An
 // abstention is one row {"_abstained": true, "reason", …}.
 List RowsToList(const Answer& answer, std::optional<int64_t> max_rows);

@@ -12,7 +12,7 @@ namespace nsys {
 std::string RowsToJsonLines(const Answer& answer);
 
 // A header and one record per data row (RFC 4180 quoting, \n line ends): the declared columns of
-// `skill` that occur in the rows. Nested cells are JSON; null is empty. Answer about the data are
+// `skill` that occur in the rows. Nested cells are JSON; null is empty. Rows about the data are
 // left out.
 std::string RowsToCsv(const Skill& skill, const Answer& answer);
 

@@ -149,8 +149,8 @@ std::string RowsToText(const Skill& skill, const Answer& answer, const TextStyle
     return ProblemText(skill, *answer.problem);
   }
   std::string text = Strong(skill.title, style) + "\n\n";
-  text +=
-      answer.rows.empty() ? fmt::format("({})\n", skill.empty_text) : RowsTable(skill, answer, style);
+  text += answer.rows.empty() ? fmt::format("({})\n", skill.empty_text)
+                              : RowsTable(skill, answer, style);
   if (!answer.notes.empty()) {
     text += "\n";
   }

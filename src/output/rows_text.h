@@ -17,7 +17,7 @@ struct TextStyle {
   size_t name_width = 60;  // texts of the table are cut to this many columns
 };
 
-// The text form of `rows` of `skill`, ending in a newline.
+// The text form of the `answer` of `skill`, ending in a newline.
 std::string RowsToText(const Skill& skill, const Answer& answer, const TextStyle& style);
 
 // Left- and right-aligned columns with a rule under the header; cells hold one line each.

@@ -81,8 +81,10 @@ Object MakeSummary(const Query& query, const StreamActivity& activity, int64_t t
   constexpr int64_t kMs = 1'000'000;
   const int64_t device = query.params.Int("device");
   const auto overlap = ComputeOverlap(query.trace, device, query.window);
-  const auto available = activity.span.length_ns() * static_cast<int64_t>(activity.streams);
-  const double pct = Percent(total_ns, available, 1).value_or(0);
+  const double available =
+      static_cast<double>(activity.span.length_ns()) * static_cast<double>(activity.streams);
+  const double pct =
+      available > 0 ? RoundHalfEven(100.0 * static_cast<double>(total_ns) / available, 1) : 0;
   Object summary{
       {"_summary", true},
       {"gap_count", activity.gaps.size()},

@@ -111,7 +111,7 @@ Skill skill_iteration_timing() {
                    "kernels that its process launched within it on this device", "Kernels"},
                   {"nccl_count", Unit::kCount, "communication kernels among them", "Comm."},
                   {"is_real_iteration", Unit::kFlag,
-                   "whether its kernel time is at least a tenth of the largest", "Real"},
+                   "whether its kernel time is at least a tenth of the largest", "Counted"},
                   {"device_id", Unit::kId, "CUDA device"}},
       .empty_text = "no iterations: no launch on this GPU lies in a marker range or between pauses",
       .run = Run};

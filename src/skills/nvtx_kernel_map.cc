@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
+#include <tuple>
 
 #include <fmt/core.h>
 
@@ -70,64 +72,100 @@ std::optional<Answer> AbstainWithoutPushPop(const Trace& trace) {
       {{"nvtx_event_types", Join(numbers, ",")}});
 }
 
-struct Attribution {
+// A kernel and the API call that launched it.
+struct Launch {
   uint32_t kernel;
-  size_t call_position;  // in the list of calls, and so in the paths
+  uint32_t call;
 };
 
-// Kernels inside the window with a launch call, and the distinct calls that launched them.
-struct Launched {
-  std::vector<uint32_t> calls;  // ascending
-  std::vector<Attribution> kernels;
+struct Attributed {
+  std::vector<Launch> launches;  // enclosed by some range
+  size_t outside = 0;            // launched outside of any range
+  size_t without_call = 0;       // no call in the capture, mostly launched before it began
 };
 
-Launched LaunchedKernels(const Query& query) {
-  const Trace& trace = query.trace;
-  const std::vector<uint32_t> links = LinkLaunches(trace, trace.kernels);
-  Launched launched;
-  for (uint32_t kernel = 0; kernel < links.size(); ++kernel) {
-    if (links[kernel] == kNoCall ||
-        !Contains(query.window, trace.kernels.start_ns[kernel], trace.kernels.end_ns[kernel])) {
-      continue;
-    }
-    launched.calls.push_back(links[kernel]);
-    launched.kernels.push_back({kernel, 0});
+// The distinct calls of `launches`, ascending.
+std::vector<uint32_t> CallsOf(std::span<const Launch> launches) {
+  std::vector<uint32_t> calls;
+  calls.reserve(launches.size());
+  for (const Launch& launch : launches) {
+    calls.push_back(launch.call);
   }
-  std::sort(launched.calls.begin(), launched.calls.end());
-  launched.calls.erase(std::unique(launched.calls.begin(), launched.calls.end()),
-                       launched.calls.end());
-  for (Attribution& one : launched.kernels) {
-    const auto at =
-        std::lower_bound(launched.calls.begin(), launched.calls.end(), links[one.kernel]);
-    one.call_position = static_cast<size_t>(at - launched.calls.begin());
-  }
-  return launched;
+  std::sort(calls.begin(), calls.end());
+  calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
+  return calls;
 }
 
-// The order of rows; paths are compared as joined texts, and only where all else is equal.
-bool Before(const Trace& trace, const Launched& launched, const RangePaths& paths,
-            const Attribution& a, const Attribution& b) {
+size_t PositionOf(const std::vector<uint32_t>& calls, uint32_t call) {
+  return static_cast<size_t>(std::lower_bound(calls.begin(), calls.end(), call) - calls.begin());
+}
+
+// The kernels inside the window, by what is known of their launch.
+Attributed Attribute(const Query& query) {
+  const Trace& trace = query.trace;
+  const std::vector<uint32_t> links = LinkLaunches(trace, trace.kernels);
+  Attributed result;
+  for (uint32_t kernel = 0; kernel < links.size(); ++kernel) {
+    if (!Contains(query.window, trace.kernels.start_ns[kernel], trace.kernels.end_ns[kernel])) {
+      continue;
+    }
+    if (links[kernel] == kNoCall) {
+      ++result.without_call;
+    } else {
+      result.launches.push_back({kernel, links[kernel]});
+    }
+  }
+  const std::vector<uint32_t> calls = CallsOf(result.launches);
+  const std::vector<uint8_t> enclosed = AreEnclosed(trace, calls);
+  result.outside = std::erase_if(result.launches, [&](const Launch& launch) {
+    return enclosed[PositionOf(calls, launch.call)] == 0;
+  });
+  return result;
+}
+
+auto TimeAndName(const Trace& trace, uint32_t kernel) {
   const KernelTable& kernels = trace.kernels;
-  if (kernels.start_ns[a.kernel] != kernels.start_ns[b.kernel]) {
-    return kernels.start_ns[a.kernel] < kernels.start_ns[b.kernel];
+  return std::tuple(kernels.start_ns[kernel], kernels.end_ns[kernel],
+                    trace.Text(kernels.name[kernel]));
+}
+
+// Keeps the launches that can be among the first `limit` rows: the first by time and name, and all
+// that tie with the last of them. Only these need a path.
+void KeepCandidates(const Trace& trace, size_t limit, std::vector<Launch>& launches) {
+  if (launches.size() <= limit) {
+    return;
   }
-  if (kernels.end_ns[a.kernel] != kernels.end_ns[b.kernel]) {
-    return kernels.end_ns[a.kernel] < kernels.end_ns[b.kernel];
-  }
-  const auto name_a = trace.Text(kernels.name[a.kernel]);
-  const auto name_b = trace.Text(kernels.name[b.kernel]);
-  if (name_a != name_b) {
-    return name_a < name_b;
-  }
-  const std::string path_a = PathText(trace, paths.Path(a.call_position));
-  const std::string path_b = PathText(trace, paths.Path(b.call_position));
-  if (path_a != path_b) {
-    return path_a < path_b;
-  }
-  if (kernels.lane[a.kernel] != kernels.lane[b.kernel]) {
-    return kernels.lane[a.kernel] < kernels.lane[b.kernel];
-  }
-  return launched.calls[a.call_position] < launched.calls[b.call_position];
+  const auto earlier = [&](const Launch& a, const Launch& b) {
+    return TimeAndName(trace, a.kernel) < TimeAndName(trace, b.kernel);
+  };
+  const auto last = launches.begin() + static_cast<std::ptrdiff_t>(std::max<size_t>(limit, 1) - 1);
+  std::nth_element(launches.begin(), last, launches.end(), earlier);
+  const Launch bound = *last;
+  std::erase_if(launches, [&](const Launch& launch) { return earlier(bound, launch); });
+}
+
+// The order of rows; paths are compared only where all else is equal.
+void SortRows(const Trace& trace, const std::vector<uint32_t>& calls, const RangePaths& paths,
+              std::vector<Launch>& launches) {
+  const auto path_text = [&](const Launch& launch) {
+    return PathText(trace, paths.Path(PositionOf(calls, launch.call)));
+  };
+  std::sort(launches.begin(), launches.end(), [&](const Launch& a, const Launch& b) {
+    const auto key_a = TimeAndName(trace, a.kernel);
+    const auto key_b = TimeAndName(trace, b.kernel);
+    if (key_a != key_b) {
+      return key_a < key_b;
+    }
+    if (a.call != b.call) {
+      const std::string path_a = path_text(a);
+      const std::string path_b = path_text(b);
+      if (path_a != path_b) {
+        return path_a < path_b;
+      }
+    }
+    return std::tuple(trace.kernels.lane[a.kernel], a.call) <
+           std::tuple(trace.kernels.lane[b.kernel], b.call);
+  });
 }
 
 Object MakeRow(const Trace& trace, uint32_t kernel, std::span<const uint32_t> path) {
@@ -142,7 +180,7 @@ Object MakeRow(const Trace& trace, uint32_t kernel, std::span<const uint32_t> pa
           {"end_ms", RoundHalfEven(end_ms, 3)},
           {"start_ns", kernels.start_ns[kernel]},
           {"end_ns", kernels.end_ns[kernel]},
-          {"device_id", lane.device ? Value(*lane.device) : Value()}};
+          {"device_id", lane.device}};
 }
 
 Result<Answer> Run(const Query& query) {
@@ -150,26 +188,24 @@ Result<Answer> Run(const Query& query) {
   if (auto abstention = AbstainWithoutPushPop(trace)) {
     return *std::move(abstention);
   }
-  Launched launched = LaunchedKernels(query);
-  const RangePaths paths = EnclosingRanges(trace, launched.calls);
-  const size_t linked = launched.kernels.size();
-  std::erase_if(launched.kernels,
-                [&](const Attribution& one) { return paths.Path(one.call_position).empty(); });
-  const size_t shown =
-      std::min(launched.kernels.size(), static_cast<size_t>(query.params.Int("limit")));
-  std::partial_sort(launched.kernels.begin(),
-                    launched.kernels.begin() + static_cast<std::ptrdiff_t>(shown),
-                    launched.kernels.end(), [&](const Attribution& a, const Attribution& b) {
-                      return Before(trace, launched, paths, a, b);
-                    });
+  const auto limit = static_cast<size_t>(query.params.Int("limit"));
+  Attributed attributed = Attribute(query);
+  const size_t total = attributed.launches.size();
+  KeepCandidates(trace, limit, attributed.launches);
+  const std::vector<uint32_t> calls = CallsOf(attributed.launches);
+  const RangePaths paths = EnclosingRanges(trace, calls);
+  SortRows(trace, calls, paths, attributed.launches);
   Answer answer;
-  for (size_t i = 0; i < shown; ++i) {
-    const Attribution& one = launched.kernels[i];
-    answer.rows.push_back(MakeRow(trace, one.kernel, paths.Path(one.call_position)));
+  for (size_t i = 0; i < attributed.launches.size() && i < limit; ++i) {
+    const Launch& launch = attributed.launches[i];
+    answer.rows.push_back(
+        MakeRow(trace, launch.kernel, paths.Path(PositionOf(calls, launch.call))));
   }
-  answer.notes.push_back(fmt::format(
-      "{} of {} attributed kernels, all GPUs; {} more were launched outside of any range.", shown,
-      launched.kernels.size(), linked - launched.kernels.size()));
+  answer.notes.push_back(
+      fmt::format("{} of {} attributed kernels, all GPUs; {} more were launched outside of any "
+                  "range, {} have no "
+                  "launch call in the capture.",
+                  answer.rows.size(), total, attributed.outside, attributed.without_call));
   const auto start_end =
       std::count(trace.nvtx.event_type.begin(), trace.nvtx.event_type.end(), kNvtxStartEnd);
   if (start_end > 0) {

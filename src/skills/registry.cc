@@ -12,14 +12,14 @@ const std::vector<Skill>& AllSkills() {
   static constexpr MakeSkill kMakers[] = {
 #include "skills/skills.inc"
   };
-  static const std::vector<Skill> skills = [] {
+  static const std::vector<Skill> kSkills = [] {
     std::vector<Skill> made;
     for (const MakeSkill make : kMakers) {
       made.push_back(make());
     }
     return made;
   }();
-  return skills;
+  return kSkills;
 }
 
 const Skill* FindSkill(std::string_view name) {

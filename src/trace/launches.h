@@ -18,8 +18,9 @@ inline constexpr uint32_t kNoCall = 0xFFFFFFFF;
 inline constexpr int64_t kClockSkewNs = 50'000;
 
 // For each row of `events`, the row of trace.calls that launched it, or kNoCall. Where the process
-// of either side is unknown, the correlation id alone decides. Needs kTime, kCorrelation of both,
-// kLane of `events` and kThread of the calls. O(events + calls).
+// of either side is unknown, the correlation id alone decides, unless calls of several processes
+// would do. Needs kTime, kCorrelation of both,
+// kLane of `events` and kThread of the calls. O(events · log calls + calls).
 std::vector<uint32_t> LinkLaunches(const Trace& trace, const GpuEvents& events);
 
 }  // namespace nsys

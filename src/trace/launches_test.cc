@@ -75,6 +75,23 @@ TEST(Launches, NeverCrossProcesses) {
   EXPECT_EQ(LinkLaunches(trace, trace.kernels), (std::vector<uint32_t>{0, kNoCall}));
 }
 
+TEST(Launches, AnUnknownProcessIsNotGuessed) {
+  Trace trace = TraceBuilder()
+                    .Call("cudaLaunchKernel",
+                          {.start_ns = 0, .end_ns = 5, .correlation = 1, .pid = 1, .tid = 1})
+                    .Call("cudaLaunchKernel",
+                          {.start_ns = 1, .end_ns = 6, .correlation = 1, .pid = 2, .tid = 2})
+                    .Call("cudaLaunchKernel",
+                          {.start_ns = 2, .end_ns = 7, .correlation = 2, .pid = 2, .tid = 2})
+                    .Kernel("either", {.start_ns = 10, .end_ns = 20, .correlation = 1})
+                    .Kernel("second", {.start_ns = 30, .end_ns = 40, .correlation = 2})
+                    .Build();
+  for (Lane& lane : trace.lanes) {
+    lane.global_pid.reset();
+  }
+  EXPECT_EQ(LinkLaunches(trace, trace.kernels), (std::vector<uint32_t>{kNoCall, 2}));
+}
+
 TEST(Launches, OneGraphLaunchHasManyKernels) {
   TraceBuilder builder;
   builder.Call("cudaGraphLaunch", {.start_ns = 0, .end_ns = 20, .correlation = 9});

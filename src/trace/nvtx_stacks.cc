@@ -55,11 +55,10 @@ class Stacks {
   std::vector<std::vector<uint32_t>> lanes_of_thread_;  // by ThreadId
 };
 
-}  // namespace
-
-RangePaths EnclosingRanges(const Trace& trace, std::span<const uint32_t> calls) {
+// Sweeps over ranges and calls in time order; `visit(enclosing)` gets the ranges around each call.
+template <typename Visit>
+void SweepCalls(const Trace& trace, std::span<const uint32_t> calls, const Visit& visit) {
   const NvtxTable& nvtx = trace.nvtx;
-  RangePaths paths;
   Stacks stacks(trace);
   uint32_t next_range = 0;
   std::vector<uint32_t> enclosing;
@@ -78,6 +77,16 @@ RangePaths EnclosingRanges(const Trace& trace, std::span<const uint32_t> calls) 
     if (thread != ThreadId::kNone) {
       stacks.CollectEnclosing(thread, start, trace.calls.end_ns[call], enclosing);
     }
+    visit(enclosing);
+  }
+}
+
+}  // namespace
+
+RangePaths EnclosingRanges(const Trace& trace, std::span<const uint32_t> calls) {
+  const NvtxTable& nvtx = trace.nvtx;
+  RangePaths paths;
+  SweepCalls(trace, calls, [&](std::vector<uint32_t>& enclosing) {
     std::sort(enclosing.begin(), enclosing.end(), [&](uint32_t a, uint32_t b) {
       if (nvtx.duration_ns(a) != nvtx.duration_ns(b)) {
         return nvtx.duration_ns(a) > nvtx.duration_ns(b);
@@ -89,8 +98,17 @@ RangePaths EnclosingRanges(const Trace& trace, std::span<const uint32_t> calls) 
     });
     paths.ranges_.insert(paths.ranges_.end(), enclosing.begin(), enclosing.end());
     paths.begins_.push_back(paths.ranges_.size());
-  }
+  });
   return paths;
+}
+
+std::vector<uint8_t> AreEnclosed(const Trace& trace, std::span<const uint32_t> calls) {
+  std::vector<uint8_t> enclosed;
+  enclosed.reserve(calls.size());
+  SweepCalls(trace, calls, [&](const std::vector<uint32_t>& enclosing) {
+    enclosed.push_back(enclosing.empty() ? 0 : 1);
+  });
+  return enclosed;
 }
 
 uint32_t InnermostRange(const Trace& trace, std::span<const uint32_t> path) {

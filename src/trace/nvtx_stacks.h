@@ -32,12 +32,17 @@ class RangePaths {
   std::vector<uint32_t> ranges_;
 };
 
-// `calls` are rows of trace.calls in ascending order. A range encloses a call when it is of type
-// 59, has a name and a length, lies on the call's thread, and range.start <= call.start and
-// range.end >= call.end. Needs kTime, kThread, kName, kKind of NVTX; kTime, kThread of the calls.
+// The paths of `calls`, which are rows of trace.calls in ascending order. A range encloses a call
+// when it is of type 59, has a name and a length, lies on the call's thread, and range.start <=
+// call.start and range.end >= call.end. Needs kTime, kThread, kName, kKind of NVTX; kTime, kThread
+// of the calls.
 RangePaths EnclosingRanges(const Trace& trace, std::span<const uint32_t> calls);
 
-// The innermost range of `path`, which must not be empty: the shortest; ties go to the earliest, then to the first text.
+// For each of `calls`, whether any range encloses it: one byte each, where paths could be long.
+std::vector<uint8_t> AreEnclosed(const Trace& trace, std::span<const uint32_t> calls);
+
+// The innermost range of `path`, which must not be empty: the shortest; ties go to the earliest,
+// then to the first text.
 uint32_t InnermostRange(const Trace& trace, std::span<const uint32_t> path);
 
 // The texts of a path joined with " > ".

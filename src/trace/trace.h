@@ -98,7 +98,8 @@ struct Trace {
   NvtxTable nvtx;
 
   std::vector<int64_t> device_inventory;  // CUDA ordinals of TARGET_INFO_CUDA_DEVICE, ascending
-  std::vector<std::string> warnings;      // rows left out while reading, and why
+  std::array<int64_t, kTableCount> rows_left_out = {};  // rows of each table that could not be used
+  std::vector<std::string> warnings;                    // what was left out while reading, and why
 
   const Lane& LaneOf(const GpuEvents& events, size_t row) const {
     return lanes[Index(events.lane[row])];

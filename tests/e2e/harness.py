@@ -66,8 +66,7 @@ def run(*args: object, env: dict[str, str] | None = None, cwd: str | pathlib.Pat
     """Run the program; a sanitizer's report is always a failure."""
     command = [*prefix, BINARY, *(str(a) for a in args)]
     done = subprocess.run(command, env=RUN_ENVIRONMENT | (env or {}), cwd=cwd, timeout=timeout,
-                          stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     for text in SANITIZER_TEXTS:
         if text in done.stderr:
             raise AssertionError(f"{' '.join(command)}\n{done.stderr.decode(errors='replace')}")
@@ -150,9 +149,8 @@ def made_once(name: str, make: Callable[[str], None]) -> pathlib.Path:
 def synthetic(seed: int = 0, devices: int = 2, graph_mode: str = "node") -> tuple[pathlib.Path, dict]:
     """A generated capture and what is true of it."""
     def make(path: str) -> None:
-        command = [sys.executable, str(TOOLS / "make_synthetic_profile.py"), path, "--seed", str(seed), "--devices",
-                   str(devices),
-                   "--graph-mode", graph_mode]
+        command = [sys.executable, str(TOOLS / "make_synthetic_profile.py"), path, "--seed", str(seed),
+                   "--devices", str(devices), "--graph-mode", graph_mode]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
     path = made_once(f"synthetic_{seed}_{devices}_{graph_mode}.sqlite", make)
@@ -177,8 +175,7 @@ def parquetdir(capture: pathlib.Path, *options: str) -> pathlib.Path:
 
     def make(path: str) -> None:
         subprocess.run([sys.executable, str(TOOLS / "sqlite_to_parquetdir.py"), str(capture), path, *options],
-                       check=True,
-                       stdout=subprocess.DEVNULL)
+                       check=True, stdout=subprocess.DEVNULL)
 
     return made_once(f"{capture.stem}_{label}_parquetdir", make)
 
@@ -200,7 +197,8 @@ def scratch() -> Iterator[pathlib.Path]:
 
 def shows(printed: float, exact: float, decimals: int) -> bool:
     """Whether `printed` is `exact` at that many decimals; a tie may go either way."""
-    return abs(printed - exact) <= 0.5 * 10 ** -decimals + 1e-9 * max(1.0, abs(exact)) and round(printed, decimals) == printed
+    near = abs(printed - exact) <= 0.5 * 10 ** -decimals + 1e-9 * max(1.0, abs(exact))
+    return near and round(printed, decimals) == printed
 
 
 class Case(unittest.TestCase):

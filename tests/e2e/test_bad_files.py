@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Whatever is given in place of a capture: exit 1, one line or one JSON document that says why, and no file left behind."""
+"""Whatever is given in place of a capture: exit 1, one line or one JSON document that says why, no file left behind."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class BadFiles(Refusals):
                     else:
                         self.assertIsInstance(got.json(), list)
                         unharmed += got.out == answer
-        # A changed value cannot be noticed, but most damage lies where a skill does not look, and some in a page it needs.
+        # A changed value cannot be noticed; but most damage lies where a skill does not look, and some where it does.
         self.assertGreater(refused, 0)
         self.assertGreater(unharmed, 25)
 
@@ -241,8 +241,7 @@ class Reports(Refusals):
         self.assertEqual(set(after), set(before))
 
     def test_nsys_that_fails(self):
-        for body, code, says in (("echo 'cannot read this report' >&2; exit 1", "EXPORT_ERROR",
-                                  "cannot read this report"),
+        for body, code, says in (("echo 'unreadable report' >&2; exit 1", "EXPORT_ERROR", "unreadable report"),
                                  ("exit 0", "EXPORT_ERROR", "it wrote nothing"),
                                  ("kill -9 $$", "EXPORT_ERROR", "exit status 137"),
                                  ('echo garbage > "$out"', "PROFILE_ERROR", "damaged")):

@@ -273,8 +273,7 @@ class Streams(harness.Case):
         capture, _ = synthetic()
         main, other = pty.openpty()
         process = subprocess.Popen([harness.BINARY, "skill", "run", "top_kernels", str(capture)], stdout=other,
-                                   stderr=subprocess.DEVNULL,
-                                   env=harness.RUN_ENVIRONMENT | {"TERM": "xterm"} | env)
+                                   stderr=subprocess.DEVNULL, env=harness.RUN_ENVIRONMENT | {"TERM": "xterm"} | env)
         os.close(other)
         out = b""
         try:
@@ -296,10 +295,10 @@ class Streams(harness.Case):
 
     def test_a_closed_pipe_ends_it_quietly(self):
         capture, _ = synthetic()
-        done = subprocess.run(["bash", "-c",
-                               '"$0" skill run nvtx_kernel_map "$1" -p limit=100000 --format json | head -c 1; exit "${PIPESTATUS[0]}"',
-                               harness.BINARY, str(capture)], capture_output=True, env=harness.RUN_ENVIRONMENT,
-                              check=False)
+        script = ('"$0" skill run nvtx_kernel_map "$1" -p limit=100000 --format json | head -c 1; '
+                  'exit "${PIPESTATUS[0]}"')
+        done = subprocess.run(["bash", "-c", script, harness.BINARY, str(capture)], capture_output=True,
+                              env=harness.RUN_ENVIRONMENT, check=False)
         self.assertEqual(done.returncode, 141)  # the answer is larger than a pipe holds
         self.assertEqual((done.stdout, done.stderr), (b"[", b""))
 
@@ -308,8 +307,7 @@ class Streams(harness.Case):
         read, write = os.pipe()
         os.close(read)
         process = subprocess.Popen([harness.BINARY, "skill", "run", "top_kernels", str(capture)], stdout=write,
-                                   stderr=subprocess.PIPE,
-                                   env=harness.RUN_ENVIRONMENT)
+                                   stderr=subprocess.PIPE, env=harness.RUN_ENVIRONMENT)
         os.close(write)
         _, err = process.communicate(timeout=30)
         self.assertIn(process.returncode, (141, -signal.SIGPIPE))
@@ -338,7 +336,7 @@ class Streams(harness.Case):
             report.write_bytes(b"made up")
             started = folder / "started"
             tool = folder / "nsys"
-            tool.write_text(f"#!/bin/sh\necho $$ > '{started}.part' && mv '{started}.part' '{started}'\nexec sleep 30\n")
+            tool.write_text(f"#!/bin/sh\necho $$ > '{started}.part'\nmv '{started}.part' '{started}'\nexec sleep 30\n")
             tool.chmod(0o755)
             process = subprocess.Popen([harness.BINARY, "skill", "run", "top_kernels", str(report)],
                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -381,15 +379,14 @@ class Files(harness.Case):
             for skill in ("top_kernels", "nvtx_kernel_map", "schema_inspect"):
                 for one in captures:
                     log = folder / "strace.log"
+                    calls = "trace=open,openat,creat,mkdir,mkdirat,rename,renameat2,unlink,unlinkat"
                     got = run("skill", "run", skill, one, cwd=folder, env={"ASAN_OPTIONS": "detect_leaks=0"},
-                              prefix=("strace", "-f", "-qq", "-e",
-                                      "trace=open,openat,creat,mkdir,mkdirat,rename,renameat2,unlink,unlinkat", "-o",
-                                      str(log)))
+                              prefix=("strace", "-f", "-qq", "-e", calls, "-o", str(log)))
                     self.assertEqual(got.code, 0, got)
                     allowed = ("/dev/null", "/dev/tty", "/proc/self/")
                     self.assertIn(one.name, log.read_text())
-                    written = [line
-                               for line in log.read_text().splitlines() if re.search(r"O_WRONLY|O_RDWR|O_CREAT|mkdir|creat\(|rename|unlink", line)
+                    written = [line for line in log.read_text().splitlines()
+                               if re.search(r"O_WRONLY|O_RDWR|O_CREAT|mkdir|creat\(|rename|unlink", line)
                                and not any(a in line for a in allowed)]
                     self.assertEqual(written, [], skill)
 

@@ -14,8 +14,7 @@ VARIANTS = (("--types", "native"), ("--types", "int64", "--strings", "large"),
 EDGES = ("hostile_names", "names_only_by_id", "negative_times", "unsigned_patterns", "bad_rows", "all_event_types",
          "minimal_export",
          "versioned_tables", "permuted_columns", "host_waits", "dangling_string_ids", "ten_equal_totals",
-         "empty_kernel_table",
-         "strings_only", "whole_graphs_only", "big_and_zero_copies", "equal_correlation_ids")
+         "empty_kernel_table", "strings_only", "whole_graphs_only", "big_and_zero_copies", "equal_correlation_ids")
 
 
 class CrossFormat(harness.Case):

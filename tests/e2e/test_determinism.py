@@ -21,7 +21,8 @@ def shuffled(capture: pathlib.Path, seed: int) -> pathlib.Path:
         source.text_factory = bytes
         target = sqlite3.connect(path)
         order = random.Random(seed)
-        for name, sql in source.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall():
+        tables = source.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
+        for name, sql in tables:
             table = name.decode()
             columns = source.execute(f'PRAGMA table_info("{table}")').fetchall()
             kinds = ",".join(f'typeof("{c[1].decode()}")' for c in columns)
@@ -42,8 +43,7 @@ def shuffled(capture: pathlib.Path, seed: int) -> pathlib.Path:
 class Determinism(harness.Case):
     def captures(self) -> list[pathlib.Path]:
         odd = ("ten_equal_totals", "equal_times", "crossing_domains", "processes_share_a_device", "equal_strings",
-               "gaps_of_every_size",
-               "hostile_names", "four_devices")
+               "gaps_of_every_size", "hostile_names", "four_devices")
         return [synthetic(0, 2, "node")[0], synthetic(7, 2, "graph")[0], *map(edge, odd)]
 
     def outputs(self, capture: pathlib.Path, *options: str) -> dict[tuple[str, str], bytes]:

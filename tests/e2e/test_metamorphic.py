@@ -14,8 +14,7 @@ from harness import rows, run_skill, synthetic
 TIMES = ("start", "end", "timestamp")
 ABSOLUTE_MS = {"start_ms", "end_ms", "gpu_start_s", "gpu_end_s"}  # positions, in rounded units
 POSITIONS = {"start_ns", "end_ns", "gpu_start_ns", "gpu_end_ns", "span_start_ns", "span_end_ns", "profile_start_ns",
-             "profile_end_ns",
-             "start", "end"}
+             "profile_end_ns", "start", "end"}
 WITHOUT = {  # table -> skills that cannot answer without it
     "CUPTI_ACTIVITY_KIND_KERNEL": ("top_kernels", "kernel_instances", "gpu_idle_gaps", "stream_concurrency",
                                    "nccl_breakdown", "overlap_breakdown", "nvtx_kernel_map", "iteration_timing"),

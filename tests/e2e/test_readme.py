@@ -31,8 +31,11 @@ def demo_capture() -> Path:
     """The capture of `make demo`."""
     maker = harness.TOOLS / "make_synthetic_profile.py"
     options = ("--devices", "2", "--iterations", "6", "--straggler", "1")
-    return harness.made_once("demo.sqlite", lambda path: subprocess.run([sys.executable, maker, path, *options],
-                                                                        check=True, stdout=subprocess.DEVNULL))
+
+    def make(path: str) -> None:
+        subprocess.run([sys.executable, maker, path, *options], check=True, stdout=subprocess.DEVNULL)
+
+    return harness.made_once("demo.sqlite", make)
 
 
 class Readme(unittest.TestCase):

@@ -274,8 +274,8 @@ class Numbers(harness.Case):
         self.assertEqual([r["text"] for r in rows("iteration_timing", capture)],
                          [f"sample_0 step {i}" for i in range(3)])
         self.assertEqual(len(rows("nvtx_kernel_map", capture)), 3)
-        self.assertEqual(rows("pipeline_bubble_metrics", capture)[0]["sync_ms"],
-                         2.0)  # 0-3 ms, cut to the first kernel at 1 ms
+        # 0-3 ms, cut to the first kernel at 1 ms.
+        self.assertEqual(rows("pipeline_bubble_metrics", capture)[0]["sync_ms"], 2.0)
         self.assertNotIn("-144115188075855872", run_skill("overlap_breakdown", capture).text)
 
     def test_rows_that_cannot_be_are_left_out_and_said(self):

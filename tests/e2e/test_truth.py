@@ -78,10 +78,10 @@ class Truth(harness.Case):
 
     @staticmethod
     def waits_outside(path, process, row) -> int:
-        """What the waits of a process have before its first or after its last kernel; they do not overlap each other."""
+        """What the waits of a process have before its first or after its last kernel; no two of them overlap."""
         with sqlite3.connect(path) as db:
-            found = db.execute("SELECT start, end FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION WHERE syncType <> 2 AND deviceId = ?",
-                               (process["device"],)).fetchall()
+            found = db.execute("SELECT start, end FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION "
+                               "WHERE syncType <> 2 AND deviceId = ?", (process["device"],)).fetchall()
         db.close()
         kept = sum(max(0, min(e, row["span_end_ns"]) - max(s, row["span_start_ns"])) for s, e in found)
         return sum(e - s for s, e in found) - kept

@@ -130,8 +130,8 @@ def read_cases(corpus: pathlib.Path) -> list[Case]:
     cases = []
     for (fixture, skill, variant), entries in calls.items():
         best = choose(entries)
-        full = next((e["file"] for e in entries if e.get("engine") == "duckdb"),
-                    None) if skill == "nvtx_kernel_map" else None
+        in_full = [e["file"] for e in entries if e.get("engine") == "duckdb"]
+        full = in_full[0] if in_full and skill == "nvtx_kernel_map" else None
         cases.append(Case(fixture, skill, variant, tuple(best["args"]), best["exit_code"], best["file"], full))
     return cases
 
@@ -304,8 +304,9 @@ def dig(row: dict, key: str) -> object:
 def decimals(skill: str, key: str) -> int:
     last = key.split(".")[-1]
     known = DECIMALS.get(f"{skill}.{last}", DECIMALS.get(last))
-    return known if known is not None else 1 if last.endswith(("_pct", "_us",
-                                                               "pct_of_profile")) or last in ("pct", "pct_of_profile") else 2
+    if known is not None:
+        return known
+    return 1 if last.endswith(("_pct", "_us", "pct_of_profile")) or last == "pct" else 2
 
 
 def equal(skill: str, key: str, a: object, b: object) -> bool:
@@ -348,13 +349,13 @@ def cell_differences(skill: str, row: int, theirs: dict, ours: dict, prefix: str
     shared = [k for k in theirs if k in ours]
     if list(ours)[:len(shared)] != shared:
         between = [k for k in list(ours)[:len(shared)] if k not in theirs]
-        found += [Difference(prefix + k, row, MISSING, ours[k])
-                  for k in between] or [Difference(f"{prefix}order of keys", row, list(theirs), list(ours))]
+        found += [Difference(prefix + k, row, MISSING, ours[k]) for k in between] or \
+                 [Difference(f"{prefix}order of keys", row, list(theirs), list(ours))]
     return found
 
 
 def align_ties(theirs: list[dict], ours: list[dict]) -> list[dict]:
-    """Put rows whose total is equal as printed into the reference's order: it sorts by that, ours by the exact total."""
+    """Put rows whose printed totals are equal into the reference's order: it sorts by those, ours by the exact ones."""
     place = {r.get("kernel_name"): i for i, r in enumerate(theirs)}
     out: list[dict] = []
     at = 0
@@ -418,9 +419,13 @@ def main() -> int:
     comparison = Comparison(args.binary, args.corpus, read_rules(DIFFERENCES))
     have = comparison.skills() if args.skill is None else {args.skill}
     cases = [c for c in read_cases(args.corpus) if c.skill in have]
+    if not cases:
+        print("the reference corpus holds no recorded case")
+        return 1
     verdicts = [comparison.compare(c) for c in cases]
     used = {d.rule for v in verdicts for d in v.differences}
-    print(f"rows of the table that no case needed: {' '.join(r.name for r in comparison.rules if r.name not in used) or 'none'}")
+    unused = [r.name for r in comparison.rules if r.name not in used]
+    print(f"rows of the table that no case needed: {' '.join(unused) or 'none'}")
     return report(verdicts, args.verbose)
 
 

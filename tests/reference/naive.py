@@ -110,16 +110,17 @@ class File:
     def kernels(self) -> list[Kernel]:
         if not self.has("KERNEL"):
             return []
-        found = self.db.execute(f"SELECT start, end, deviceId, contextId, streamId, correlationId, globalPid, shortName, demangledName "
-                                f"FROM {KIND}KERNEL")
+        found = self.db.execute("SELECT start, end, deviceId, contextId, streamId, correlationId, globalPid, "
+                                f"shortName, demangledName FROM {KIND}KERNEL")
         return sorted(Kernel(*r[:7], self.strings.get(r[7]), self.strings.get(r[8])) for r in found)
 
     @functools.cached_property
     def calls(self) -> list[Call]:
         if not self.has("RUNTIME"):
             return []
-        return [Call(*r[:4], self.strings.get(r[4], "")) for r in
-                self.db.execute(f"SELECT start, end, globalTid, correlationId, nameId FROM {KIND}RUNTIME ORDER BY start, end, globalTid")]
+        found = self.db.execute(f"SELECT start, end, globalTid, correlationId, nameId FROM {KIND}RUNTIME "
+                                "ORDER BY start, end, globalTid")
+        return [Call(*r[:4], self.strings.get(r[4], "")) for r in found]
 
     @functools.cached_property
     def calls_by_id(self) -> dict[tuple[int, int], list[Call]]:
@@ -133,7 +134,8 @@ class File:
         if "NVTX_EVENTS" not in self.tables:
             return []
         text = "textId" if "textId" in self.columns("NVTX_EVENTS") else "NULL"
-        found = self.db.execute(f"SELECT start, end, globalTid, eventType, text, {text} FROM NVTX_EVENTS WHERE end > start AND globalTid IS NOT NULL")
+        found = self.db.execute(f"SELECT start, end, globalTid, eventType, text, {text} FROM NVTX_EVENTS "
+                                "WHERE end > start AND globalTid IS NOT NULL")
         named = ((r[:4], r[4] if r[4] is not None else self.strings.get(r[5])) for r in found)
         return sorted((Range(*r, t) for r, t in named if t is not None), key=lambda r: (r.start, -r.end, r.text))
 
@@ -172,7 +174,8 @@ class File:
         owner = {(k.pid, k.context): k.device for k in self.kernels}
         spans = []
         for s, e, kind, corr, pid, context, dev in self.db.execute(
-                f"SELECT start, end, syncType, correlationId, globalPid, contextId, deviceId FROM {KIND}SYNCHRONIZATION"):
+                "SELECT start, end, syncType, correlationId, globalPid, contextId, deviceId "
+                f"FROM {KIND}SYNCHRONIZATION"):
             names = [c.name for c in self.calls_by_id.get((pid >> 24, corr), [])]
             if kind == STREAM_WAIT and not any("Synchronize" in n for n in names):
                 continue
@@ -275,8 +278,9 @@ def gpu_idle_gaps(f: File, params: dict, window: Span | None) -> list[dict]:
         if k.device == device and inside(k, window):
             lanes[k.stream, k.pid, k.context].append((k.start, k.correlation, k.end, k.short))
     if f.has("GRAPH_TRACE"):
-        for s, e, stream, pid, context, corr in f.db.execute(f"SELECT start, end, streamId, globalPid, contextId, correlationId "
-                                                            f"FROM {KIND}GRAPH_TRACE WHERE deviceId = ?", (device,)):
+        for s, e, stream, pid, context, corr in f.db.execute(
+                "SELECT start, end, streamId, globalPid, contextId, correlationId "
+                f"FROM {KIND}GRAPH_TRACE WHERE deviceId = ?", (device,)):
             if not window or (s >= window[0] and e <= window[1]):
                 lanes[stream, pid, context].append((s, corr, e, "CUDA graph"))
     if not lanes:
@@ -293,8 +297,7 @@ def gpu_idle_gaps(f: File, params: dict, window: Span | None) -> list[dict]:
     out: list[dict] = []
     for i, (minus, start, stream, _, end, before, after, pid) in enumerate(gaps[:params.get("limit", 20)]):
         row = {"streamId": stream, "deviceId": device, "start_ns": start, "end_ns": end, "gap_ns": -minus,
-               "before_kernel": before,
-               "after_kernel": after}
+               "before_kernel": before, "after_kernel": after}
         out.append(row | ({"attribution": attribution(f, pid, (start, end))} if i < 5 and f.has("RUNTIME") else {}))
     works = [w for ws in lanes.values() for w in ws]
     first, final = min(w[0] for w in works), max(w[2] for w in works)
@@ -339,8 +342,7 @@ def overlap_breakdown(f: File, params: dict, window: Span | None) -> list[dict]:
         shares = 100 * mine.count(False) / (len(ks) - n), 100 * mine.count(True) / n
         if min(shares) >= 5:
             row |= {"same_stream_diagnosis": [str(s) for s in sorted({lane[0] for lane in shared})],
-                    "same_stream_compute_pct": shares[0],
-                    "same_stream_nccl_pct": shares[1]}
+                    "same_stream_compute_pct": shares[0], "same_stream_nccl_pct": shares[1]}
     row["present_devices"] = sorted({k.device for k in f.kernels})
     waits = f.host_waits(device, window or (first, last))
     if waits is not None:
@@ -405,8 +407,7 @@ def iterations(f: File, device: int, marker: str, window: Span | None) -> list[d
                         "gpu_end_ns": last,
                         "gpu_start_s": first / 1e9, "gpu_end_s": last / 1e9, "duration_ms": (last - first) / MS,
                         "compute_ms": sum(k.ns for k in ks) / MS, "kernel_count": len(ks),
-                        "nccl_count": sum(map(is_nccl, ks)),
-                        "device_id": device})
+                        "nccl_count": sum(map(is_nccl, ks)), "device_id": device})
     most = max((r["compute_ms"] for r in out), default=0)
     for r in out:
         r["is_real_iteration"] = r["compute_ms"] * 10 >= most
