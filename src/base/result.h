@@ -67,7 +67,8 @@ class [[nodiscard]] Result {
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(Error error) : error_(std::move(error)) {}
+  Status(Error error)  // NOLINT(google-explicit-constructor): implicit on purpose
+      : error_(std::move(error)) {}
 
   bool ok() const { return !error_.has_value(); }
   const Error& error() const { return *error_; }

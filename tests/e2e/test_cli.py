@@ -231,6 +231,27 @@ class Windows(Usage):
             self.assert_usage("skill", "run", "top_kernels", capture, "--iteration", word, says="--iteration")
         self.assert_usage("skill", "run", "top_kernels", MISSING, "--iteration", "0", "--trim", "1", "2", says="--trim")
 
+    def test_iteration_on_the_device_that_has_kernels(self):
+        got = run_skill("top_kernels", edge("only_device_three"), "--iteration", "0")
+        self.assertNotIn("device 0", got.err.decode())
+
+    def test_iteration_without_launches_is_an_abstention(self):
+        for name in ("equal_stream_numbers", "empty_kernel_table"):
+            for skill in ("top_kernels", "memory_transfers", "stream_concurrency"):
+                [row] = rows(skill, edge(name), "--iteration", "7")
+                self.assertTrue(row["_abstained"], (name, skill))
+
+    def test_empty_values_are_not_taken_for_absent_ones(self):
+        for option in ("--iteration", "--max-rows", "-o", "--threads", "--device"):
+            got = run_skill("kernel_instances", edge("plain"), option, "")
+            self.assertEqual(got.code, 2, option)
+            self.assertIn("''", json.loads(got.out)["error"]["message"])
+
+    def test_a_name_behind_two_dashes(self):
+        got = run("skill", "run", "top_kernels", "--", "-no-such.sqlite")
+        self.assertEqual(got.code, 1)
+        self.assertIn(b"-no-such.sqlite", got.err)
+
     def test_a_heuristic_iteration_is_announced(self):
         got = run_skill("top_kernels", edge("library_ranges_only"), "--iteration", "0")
         self.assertEqual(got.code, 0, got)
@@ -422,6 +443,23 @@ class Files(harness.Case):
             self.assertEqual(got.out, run_skill("top_kernels", capture).out)
             self.assertEqual({p.name: p.stat().st_size for p in folder.iterdir()}, before)
             db.close()
+
+    def test_output_never_overwrites_the_capture(self):
+        with scratch() as folder:
+            capture = folder / "x.sqlite"
+            shutil.copy(edge("plain"), capture)
+            before = capture.read_bytes()
+            (folder / "link").symlink_to("x.sqlite")
+            for target in (capture, folder / "link", folder / "." / "x.sqlite"):
+                got = run_skill("top_kernels", capture, "-o", target)
+                self.assertEqual(got.code, 2)
+                self.assertIn("overwrite", json.loads(got.out)["error"]["message"])
+            self.assertEqual(capture.read_bytes(), before)
+
+    def test_output_that_cannot_be_written_is_one_document(self):
+        got = run_skill("top_kernels", edge("plain"), "-o", "/no/such/folder/x.json")
+        self.assertEqual((got.code, got.err), (1, b""))
+        self.assertIn("error", json.loads(got.out))
 
     def test_output_file(self):
         capture, _ = synthetic()
