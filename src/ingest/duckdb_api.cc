@@ -15,7 +15,7 @@ namespace {
 
 Error Missing(std::string_view library, const char* reason) {
   return {.code = ErrorCode::kProfile,
-          .message = fmt::format("reading Parquet needs DuckDB's library: {} could not be loaded",
+          .message = fmt::format("reading Parquet needs DuckDB's library: {} could not be kLoaded",
                                  library),
           .hint = fmt::format("install it in lib beside the program's bin folder, or set "
                               "NSYS_AI_DUCKDB to its path ({})",
@@ -43,8 +43,8 @@ Result<const DuckdbApi*> Load() {
 }  // namespace
 
 Result<const DuckdbApi*> LoadDuckdb() {
-  static const Result<const DuckdbApi*> loaded = Load();
-  return loaded;
+  static const Result<const DuckdbApi*> kLoaded = Load();
+  return kLoaded;
 }
 
 }  // namespace nsys
