@@ -21,7 +21,7 @@ build:
 	@scripts/install_dependencies.sh
 	@mkdir -p build
 	@cmake --preset release > build/release-configure.log || { cat build/release-configure.log; exit 1; }
-	@cmake --build --preset release -j $(JOBS)
+	@cmake --build --preset release -j $(JOBS) --target nsys-ai
 
 demo: build
 	@scripts/demo.sh $(if $(PROFILE),"$(PROFILE)")

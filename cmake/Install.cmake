@@ -8,8 +8,8 @@ install(FILES "${NSYS_AI_DUCKDB_LIB_DIR}/libduckdb.so" DESTINATION lib
                     WORLD_EXECUTE)
 
 set(_doc_dir share/doc/nsys-ai)
-install(FILES LICENSE NOTICE README.md DESTINATION ${_doc_dir})
-install(DIRECTORY docs/ DESTINATION ${_doc_dir}/docs FILES_MATCHING PATTERN "*.md")
+install(FILES LICENSE NOTICE README.md CONTRIBUTING.md CHANGELOG.md DESTINATION ${_doc_dir})
+install(DIRECTORY docs/ DESTINATION ${_doc_dir}/docs FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
 
 # An installation without the licence texts of what it contains may not be passed on.
 set(_licence_duckdb "${NSYS_AI_DUCKDB_LICENSE}")

@@ -48,9 +48,19 @@ elif [[ ! -e "$profile" ]]; then
   exit 1
 fi
 
-ask "Where does GPU time go?" skill run top_kernels "$profile" -p limit=8
-ask "When is the GPU idle, and why?" skill run gpu_idle_gaps "$profile" -p min_gap_ns=1000000 -p limit=8
-ask "Is communication hidden behind compute?" skill run overlap_breakdown "$profile"
+ask "Where does GPU time go?" skill run top_kernels "$profile" -p limit=6
+if [[ -z "${1:-}" ]]; then
+  ask "How long does an iteration take? (3 begins late for the collection, 5 for the loader)" \
+    skill run iteration_timing "$profile" -p marker=iteration_
+  ask "What ran in the longest gaps?" skill run gpu_idle_gaps "$profile" --trim 1001.046 1001.105 -p limit=5
+  ask "Is communication hidden behind compute on the fast GPU?" skill run overlap_breakdown "$profile"
+  ask "And on the straggler? (it waits for nobody, so little is exposed)" \
+    skill run overlap_breakdown "$profile" -p device=1
+else
+  ask "When is the GPU idle, and what happened meanwhile?" skill run gpu_idle_gaps "$profile" -p limit=6
+  ask "Is communication hidden behind compute?" skill run overlap_breakdown "$profile"
+fi
+ask "How idle is each GPU in all?" skill run pipeline_bubble_metrics "$profile"
 
 heading "Next"
 cat << 'END'

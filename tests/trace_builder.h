@@ -85,6 +85,13 @@ class TraceBuilder {
     return *this;
   }
 
+  TraceBuilder& Memset(const KernelSpec& spec) {
+    Mark(TableId::kMemset);
+    AddGpu(trace_.memsets, spec.start_ns, spec.end_ns,
+           LaneFor(spec.device, spec.stream, spec.pid, spec.context), spec.correlation);
+    return *this;
+  }
+
   // A CUDA graph traced as a whole.
   TraceBuilder& Graph(const KernelSpec& spec) {
     Mark(TableId::kGraphTrace);
@@ -245,6 +252,7 @@ class TraceBuilder {
   void SortTables() {
     SortByTime(trace_.kernels);
     SortByTime(trace_.copies);
+    SortByTime(trace_.memsets);
     SortByTime(trace_.graphs);
     SortByTime(trace_.syncs);
     SortByTime(trace_.calls);

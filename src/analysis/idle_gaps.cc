@@ -51,6 +51,26 @@ std::vector<std::vector<Work>> WorkByLane(const Trace& trace, int64_t device,
   return by_lane;
 }
 
+Span PartOf(const IdleGap& gap, const Span& span) {
+  return {std::max(span.begin_ns, gap.start_ns), std::min(span.end_ns, gap.end_ns)};
+}
+
+// Calls `visit(call, part)` with the part inside the gap of each call of the stream's process.
+template <typename Visit>
+void ForEachCall(const Trace& trace, const IdleGap& gap, const Visit& visit) {
+  const CallTable& calls = trace.calls;
+  const ProcessId process = trace.FindProcess(trace.lanes[Index(gap.lane)].global_pid);
+  for (size_t call = 0; call < calls.size() && calls.start_ns[call] < gap.end_ns; ++call) {
+    const Span inside = PartOf(gap, calls.span(call));
+    const ProcessId caller = trace.ProcessOf(calls.thread[call]);
+    const bool foreign =
+        process != ProcessId::kNone && caller != ProcessId::kNone && caller != process;
+    if (inside.end_ns > inside.begin_ns && !foreign) {
+      visit(call, inside);
+    }
+  }
+}
+
 HostActivity ActivityOf(const std::string& api) {
   const auto holds = [&](const char* part) { return api.find(part) != std::string::npos; };
   if (holds("Synchronize")) {
@@ -114,21 +134,10 @@ StreamActivity FindIdleGaps(const Trace& trace, int64_t device, const std::optio
 }
 
 std::vector<ApiShare> ApiTimeWithin(const Trace& trace, const IdleGap& gap) {
-  const CallTable& calls = trace.calls;
-  const ProcessId process = trace.FindProcess(trace.lanes[Index(gap.lane)].global_pid);
   std::map<StringId, int64_t> by_name;
-  for (size_t call = 0; call < calls.size() && calls.start_ns[call] < gap.end_ns; ++call) {
-    const int64_t inside =
-        ClippedLength({calls.start_ns[call], calls.end_ns[call]}, gap.start_ns, gap.end_ns);
-    if (inside == 0) {
-      continue;
-    }
-    const ProcessId caller = trace.ProcessOf(calls.thread[call]);
-    if (process != ProcessId::kNone && caller != ProcessId::kNone && caller != process) {
-      continue;
-    }
-    by_name[calls.name[call]] += inside;
-  }
+  ForEachCall(trace, gap, [&](size_t call, const Span& inside) {
+    by_name[trace.calls.name[call]] += inside.length_ns();
+  });
   std::vector<ApiShare> shares;
   for (const auto& [name, ns] : by_name) {
     shares.push_back({name == StringId::kNone ? "(no name)" : std::string(trace.Text(name)), ns});
@@ -137,6 +146,22 @@ std::vector<ApiShare> ApiTimeWithin(const Trace& trace, const IdleGap& gap) {
     return a.ns != b.ns ? a.ns > b.ns : a.name < b.name;
   });
   return shares;
+}
+
+GapCover CoverOf(const Trace& trace, const IdleGap& gap) {
+  std::vector<Span> calls;
+  ForEachCall(trace, gap, [&](size_t, const Span& inside) { calls.push_back(inside); });
+  std::vector<Span> copies;
+  const auto device = trace.lanes[Index(gap.lane)].device;
+  for (const GpuEvents* events : {static_cast<const GpuEvents*>(&trace.copies), &trace.memsets}) {
+    for (size_t row = 0; row < events->size() && events->start_ns[row] < gap.end_ns; ++row) {
+      if (trace.DeviceOf(*events, row) == device) {
+        copies.push_back(PartOf(gap, events->span(row)));
+      }
+    }
+  }
+  return {.calls_ns = Length(Union(std::move(calls))),
+          .copies_ns = Length(Union(std::move(copies)))};
 }
 
 HostActivity DominantActivity(const std::vector<ApiShare>& shares) {

@@ -48,6 +48,14 @@ struct ApiShare {
 };
 std::vector<ApiShare> ApiTimeWithin(const Trace& trace, const IdleGap& gap);
 
+// What else a gap holds: time in which any such call was running, and time in which a copy or
+// memset ran on the gap's device.
+struct GapCover {
+  int64_t calls_ns = 0;
+  int64_t copies_ns = 0;
+};
+GapCover CoverOf(const Trace& trace, const IdleGap& gap);
+
 enum class HostActivity { kSynchronization, kMemoryTransfer, kKernelLaunch, kOther, kNoCalls };
 
 // What the host mostly did: the kind with the most API time; ties go to the first of the

@@ -210,6 +210,25 @@ std::optional<Answer> RefuseUnknownDevice(const Skill& skill, const Query& query
                           device);
 }
 
+// A figure of one device must not pass for one of the whole capture.
+void NoteOtherDevices(const Skill& skill, const Query& query, Answer& answer) {
+  if (skill.FindParam("device") == nullptr) {
+    return;
+  }
+  const int64_t device = query.params.Int("device");
+  std::vector<std::string> others;
+  for (const int64_t other : DevicesWithKernels(query.trace)) {
+    if (other != device) {
+      others.push_back(std::to_string(other));
+    }
+  }
+  if (!others.empty()) {
+    answer.notes.push_back(
+        fmt::format("This is device {} alone; kernels also ran on device {} (-p device=N).", device,
+                    Join(others, ", ")));
+  }
+}
+
 }  // namespace
 
 Reads ReadsFor(const Skill& skill, const std::optional<Window>& window) {
@@ -284,7 +303,11 @@ Result<Answer> RunSkill(const Skill& skill, const Query& query) {
   if (auto answer = AbstainForNoKernels(skill, trace)) {
     return *std::move(answer);
   }
-  return skill.run(query);
+  Result<Answer> answer = skill.run(query);
+  if (answer.ok() && !answer.value().abstention && !answer.value().problem) {
+    NoteOtherDevices(skill, query, answer.value());
+  }
+  return answer;
 }
 
 }  // namespace nsys

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <fmt/core.h>
@@ -22,6 +23,7 @@
 #include "output/rows_json.h"
 #include "output/rows_lines.h"
 #include "output/rows_text.h"
+#include "skills/registry.h"
 
 namespace nsys {
 namespace {
@@ -87,7 +89,12 @@ TextStyle StyleOfTerminal(bool to_stdout) {
   const bool colors = to_stdout && ::isatty(STDOUT_FILENO) == 1 &&
                       (no_color == nullptr || *no_color == '\0') && terminal != nullptr &&
                       std::string_view(terminal) != "dumb";
-  return {.emphasis = colors ? Emphasis::kAnsi : Emphasis::kPlain};
+  TextStyle style{.emphasis = colors ? Emphasis::kAnsi : Emphasis::kPlain};
+  winsize size{};
+  if (to_stdout && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    style.line_width = size.ws_col;
+  }
+  return style;
 }
 
 std::string Render(const SkillRunRequest& request, const Skill& skill, const Answer& answer) {
@@ -148,6 +155,12 @@ Result<Answer> AnswerFor(const SkillRunRequest& request, const Skill& skill, con
 }  // namespace
 
 Status RunSkillRun(const SkillRunRequest& request) {
+  if (FindSkill(request.name) == nullptr && FindSkill(request.profile) != nullptr) {
+    return Error{.code = ErrorCode::kUsage,
+                 .message = fmt::format("'{}' stands where the capture belongs", request.profile),
+                 .hint = fmt::format("the skill comes first: nsys-ai skill run {} {}",
+                                     request.profile, request.name)};
+  }
   NSYS_ASSIGN(const Skill* skill, FindSkillOrSuggest(request.name));
   NSYS_ASSIGN(const Params params, BindParams(*skill, request.params));
   if (!request.output.empty() && IsSameFileOrInside(request.output, request.profile)) {

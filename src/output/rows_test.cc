@@ -38,6 +38,15 @@ TEST(RowsText, AlignsColumns) {
             "\nA note.\n");
 }
 
+TEST(RowsText, NamesFitTheTerminal) {
+  Answer answer = TwoRows();
+  answer.rows[0].Set("name", std::string(200, 'x'));
+  const std::string text = RowsToText(Probe(), answer, {.line_width = 40});
+  EXPECT_NE(text.find("…"), std::string::npos);
+  const size_t rule = text.find("\n----") + 1;
+  EXPECT_LE(text.find('\n', rule) - rule, 40U);
+}
+
 TEST(RowsText, SaysWhenThereIsNothing) {
   EXPECT_EQ(RowsToText(Probe(), {}, {}), "Probe\n\n(nothing)\n");
   EXPECT_EQ(RowsToText(Probe(), Answer::Abstain("No table."), {}),

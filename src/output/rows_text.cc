@@ -60,14 +60,15 @@ std::string PlainCell(const ColumnSpec& column, const Value& value) {
   return ToJson(value, JsonLayout::kOneLine);
 }
 
-std::string Cell(const ColumnSpec& column, const Object& row, const TextStyle& style) {
+std::string Cell(const ColumnSpec& column, const Object& row, size_t name_width) {
   const Value* value = row.Find(column.key);
   if (column.render == nullptr && value == nullptr) {
     return "";
   }
   const std::string text =
       column.render != nullptr ? column.render(row) : PlainCell(column, *value);
-  return CutMiddle(Printable(text), style.name_width);
+  // Names are cut, sentences are not.
+  return column.unit == Unit::kText ? CutMiddle(Printable(text), name_width) : Printable(text);
 }
 
 Align AlignOf(const ColumnSpec& column) {
@@ -76,7 +77,7 @@ Align AlignOf(const ColumnSpec& column) {
   return words ? Align::kLeft : Align::kRight;
 }
 
-std::string RowsTable(const Skill& skill, const Answer& answer, const TextStyle& style) {
+std::string RowsTable(const Skill& skill, const Answer& answer, size_t name_width) {
   std::vector<const ColumnSpec*> shown;
   for (const ColumnSpec& column : skill.columns) {
     if (!column.header.empty()) {
@@ -91,10 +92,30 @@ std::string RowsTable(const Skill& skill, const Answer& answer, const TextStyle&
   for (const Object& row : answer.rows) {
     std::vector<std::string>& line = cells.emplace_back();
     for (const ColumnSpec* column : shown) {
-      line.push_back(Cell(*column, row, style));
+      line.push_back(Cell(*column, row, name_width));
     }
   }
   return TextTable(columns, cells);
+}
+
+// The table with names as long as the terminal has room for.
+std::string FittedTable(const Skill& skill, const Answer& answer, const TextStyle& style) {
+  constexpr size_t kUsualNames = 60;
+  constexpr size_t kLongestNames = 160;
+  constexpr size_t kShortestNames = 24;
+  if (!style.line_width) {
+    return RowsTable(skill, answer, kUsualNames);
+  }
+  std::string table;
+  for (size_t name_width = kLongestNames; name_width >= kShortestNames; name_width -= 8) {
+    table = RowsTable(skill, answer, name_width);
+    // The rule under the header is as wide as the table.
+    const size_t rule = table.find('\n') + 1;
+    if (table.find('\n', rule) - rule <= *style.line_width) {
+      break;
+    }
+  }
+  return table;
 }
 
 std::string ProblemText(const Skill& skill, const Object& problem) {
@@ -150,7 +171,7 @@ std::string RowsToText(const Skill& skill, const Answer& answer, const TextStyle
   }
   std::string text = Strong(skill.title, style) + "\n\n";
   text += answer.rows.empty() ? fmt::format("({})\n", skill.empty_text)
-                              : RowsTable(skill, answer, style);
+                              : FittedTable(skill, answer, style);
   if (!answer.notes.empty()) {
     text += "\n";
   }

@@ -3,6 +3,7 @@
 // the skill below it. Emphasis only where the caller says that a terminal shows it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,9 @@ enum class Emphasis { kPlain, kAnsi };
 
 struct TextStyle {
   Emphasis emphasis = Emphasis::kPlain;
-  size_t name_width = 60;  // texts of the table are cut to this many columns
+  // Columns of the terminal: names are cut so that tables fit, where they can. Nothing: names of at
+  // most 60.
+  std::optional<size_t> line_width;
 };
 
 // The text form of the `answer` of `skill`, ending in a newline.

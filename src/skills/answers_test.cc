@@ -87,6 +87,53 @@ TEST(PipelineBubbles, AgreeWithPaintedTime) {
   }
 }
 
+TEST(PipelineBubbles, CopiesBesideNoKernelAreTold) {
+  const Trace trace = TraceBuilder()
+                          .Kernel("k", {.start_ns = 0, .end_ns = 10 * kMs})
+                          .Copy({.start_ns = 5 * kMs, .end_ns = 40 * kMs, .bytes = 1})
+                          .Memset({.start_ns = 45 * kMs, .end_ns = 50 * kMs})
+                          .Kernel("k", {.start_ns = 60 * kMs, .end_ns = 70 * kMs})
+                          .Build();
+  const Answer answer = RunOn(trace, "pipeline_bubble_metrics");
+  EXPECT_EQ(RealCell(answer.rows[0], "active_ms"), 55.0);
+  EXPECT_EQ(RealCell(answer.rows[0], "kernel_ms"), 20.0);
+  EXPECT_EQ(RealCell(answer.rows[0], "copy_only_ms"), 35.0);
+}
+
+TEST(GpuIdleGaps, CopiesAndCallsWithinAGapAreTold) {
+  const Trace trace =
+      TraceBuilder()
+          .Kernel("a", {.start_ns = 0, .end_ns = kMs})
+          .Kernel("b", {.start_ns = 11 * kMs, .end_ns = 12 * kMs})
+          .Copy({.start_ns = 0, .end_ns = 5 * kMs, .bytes = 1, .stream = 9})
+          .Copy({.start_ns = 2 * kMs, .end_ns = 8 * kMs, .bytes = 1, .device = 1})
+          .Call("cudaMemcpyAsync", {.start_ns = 2 * kMs, .end_ns = 4 * kMs})
+          .Call("cudaLaunchKernel", {.start_ns = 3 * kMs, .end_ns = 5 * kMs, .tid = 101})
+          .Build();
+  const Answer answer = RunOn(trace, "gpu_idle_gaps");
+  ASSERT_EQ(answer.rows.size(), 1U);
+  const Object& gap = *Cell(answer.rows[0], "attribution").AsObject();
+  EXPECT_EQ(RealCell(gap, "copy_ms"), 4.0) << "from the end of a; the other device does not count";
+  EXPECT_EQ(RealCell(gap, "cuda_call_ms"), 3.0) << "the union of both threads";
+  EXPECT_NE(TextCell(gap, "description").find("mostly outside CUDA calls"), std::string::npos);
+}
+
+TEST(IterationTiming, StepsRunFromStartToStart) {
+  TraceBuilder builder;
+  for (int64_t i = 0; i < 3; ++i) {
+    const int64_t base = i * i * 10 * kMs;
+    builder.Range("sample_0", {.start_ns = base, .end_ns = base + kMs})
+        .Call("cudaLaunchKernel",
+              {.start_ns = base + 10, .end_ns = base + 20, .correlation = i + 1})
+        .Kernel("k", {.start_ns = base + 30, .end_ns = base + kMs, .correlation = i + 1});
+  }
+  const Answer answer = RunOn(builder.Build(), "iteration_timing");
+  ASSERT_EQ(answer.rows.size(), 3U);
+  EXPECT_EQ(RealCell(answer.rows[0], "step_ms"), 10.0);
+  EXPECT_EQ(RealCell(answer.rows[1], "step_ms"), 30.0);
+  EXPECT_TRUE(Cell(answer.rows[2], "step_ms").is_null());
+}
+
 TEST(GpuIdleGaps, LimitZeroKeepsTheSummary) {
   const Trace trace = TraceBuilder()
                           .Kernel("a", {.start_ns = 0, .end_ns = kMs})

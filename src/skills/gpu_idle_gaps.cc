@@ -53,7 +53,16 @@ Object Attribution(const Trace& trace, const IdleGap& gap) {
     top.emplace_back(Object{{"name", shares[i].name}, {"total_ms", NsToMs(shares[i].ns, 2)}});
   }
   const ActivityText text = Describe(DominantActivity(shares));
-  return {{"category", text.name}, {"description", text.description}, {"top_apis", std::move(top)}};
+  const GapCover cover = CoverOf(trace, gap);
+  std::string description(text.description);
+  if (!shares.empty() && cover.calls_ns * 2 < gap.length_ns()) {
+    description = "the host was mostly outside CUDA calls; where it was not, " + description;
+  }
+  return {{"category", text.name},
+          {"description", std::move(description)},
+          {"top_apis", std::move(top)},
+          {"cuda_call_ms", NsToMs(cover.calls_ns, 2)},
+          {"copy_ms", NsToMs(cover.copies_ns, 2)}};
 }
 
 Value WorkName(const Trace& trace, StringId name, bool is_graph) {
@@ -157,20 +166,21 @@ Result<Answer> Run(const Query& query) {
 
 std::string GapCell(const Object& row) { return FormatDuration(*row.Find("gap_ns")->AsInt()); }
 
-std::string HostCell(const Object& row) {
+// What filled the gap: the host's CUDA calls, and copies on the device.
+std::string MeanwhileCell(const Object& row) {
   const Value* attribution = row.Find("attribution");
   if (attribution == nullptr) {
     return "";
   }
   const Object& object = *attribution->AsObject();
-  std::string text = *object.Find("category")->AsText();
   const List& top = *object.Find("top_apis")->AsList();
+  std::string text = "no CUDA call";
   if (!top.empty()) {
-    const Object& api = *top.front().AsObject();
-    text += fmt::format(" ({} {:.2f} ms)", *api.Find("name")->AsText(),
-                        *api.Find("total_ms")->AsDouble());
+    text = fmt::format("{:.2f} ms in CUDA calls, most {}", *object.Find("cuda_call_ms")->AsDouble(),
+                       *top.front().AsObject()->Find("name")->AsText());
   }
-  return text;
+  const double copy_ms = *object.Find("copy_ms")->AsDouble();
+  return copy_ms > 0 ? fmt::format("{:.2f} ms of copies; {}", copy_ms, text) : text;
 }
 
 }  // namespace
@@ -187,6 +197,8 @@ Skill skill_gpu_idle_gaps() {
       .reads = {{TableId::kKernel,
                  {Column::kTime, Column::kLane, Column::kCorrelation, Column::kName}},
                 {TableId::kGraphTrace, {Column::kTime, Column::kLane, Column::kCorrelation}},
+                {TableId::kMemcpy, {Column::kTime, Column::kLane}},
+                {TableId::kMemset, {Column::kTime, Column::kLane}},
                 {TableId::kRuntime, {Column::kTime, Column::kThread, Column::kName}}},
       .params = {Param::Count("min_gap_ns", 1'000'000, "gaps have to be longer than this, in ns"),
                  Param::Count("limit", 20, "largest number of gaps to list"), Param::Device()},
@@ -198,8 +210,9 @@ Skill skill_gpu_idle_gaps() {
            {"gap_ns", Unit::kCount, "end − start", "Gap", GapCell},
            {"before_kernel", Unit::kText, "short name of the kernel that ended last", "After"},
            {"after_kernel", Unit::kText, "short name of the kernel that starts next", "Before"},
-           {"attribution", Unit::kNested, "first five rows: host API time within the gap", "Host",
-            HostCell}},
+           {"attribution", Unit::kNested,
+            "first five rows: host API time and copies of the device within the gap", "Meanwhile",
+            MeanwhileCell}},
       .empty_text = "no gaps over the threshold",
       .run = Run};
 }

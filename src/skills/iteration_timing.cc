@@ -16,6 +16,28 @@
 namespace nsys {
 namespace {
 
+// Mean, least and most of some durations.
+struct Spread {
+  int64_t count = 0;
+  int64_t sum_ns = 0;
+  int64_t min_ns = 0;
+  int64_t max_ns = 0;
+
+  void Add(int64_t ns) {
+    min_ns = count == 0 ? ns : std::min(min_ns, ns);
+    max_ns = count == 0 ? ns : std::max(max_ns, ns);
+    sum_ns += ns;
+    ++count;
+  }
+  void Tell(std::string_view what, Answer& answer) const {
+    if (count > 1) {
+      answer.notes.push_back(fmt::format("{}: mean {}, min {}, max {} of {}.", what,
+                                         FormatDuration(sum_ns / count), FormatDuration(min_ns),
+                                         FormatDuration(max_ns), count));
+    }
+  }
+};
+
 void AddNotes(const Query& query, const std::vector<Iteration>& iterations, Answer& answer) {
   if (iterations.empty()) {
     return;
@@ -24,32 +46,32 @@ void AddNotes(const Query& query, const std::vector<Iteration>& iterations, Answ
     answer.notes.push_back(
         fmt::format("No NVTX range holds the marker '{}': these are stretches between GPU pauses "
                     "of more than 2 ms, "
-                    "not proven iterations. Name a marker with -p marker=TEXT.",
+                    "not proven iterations. Name the text of a range with -p marker=TEXT "
+                    "(nvtx_kernel_map shows range texts).",
                     query.params.Text("marker")));
   }
-  std::vector<double> durations;
-  for (const Iteration& iteration : iterations) {
-    if (iteration.real) {
-      durations.push_back(static_cast<double>(iteration.gpu_end_ns - iteration.gpu_start_ns) / 1e6);
-    }
+  const auto real = std::count_if(iterations.begin(), iterations.end(),
+                                  [](const Iteration& iteration) { return iteration.real; });
+  if (real < std::ssize(iterations)) {
+    answer.notes.push_back(
+        fmt::format("{} of {} have less than a tenth of the largest kernel time and do not count.",
+                    std::ssize(iterations) - real, iterations.size()));
   }
-  const size_t noise = iterations.size() - durations.size();
-  if (noise > 0) {
-    answer.notes.push_back(fmt::format(
-        "{} of {} have less than a tenth of the largest kernel time and are not counted below.",
-        noise, iterations.size()));
-  }
-  if (durations.size() < 2) {
+  if (iterations.front().heuristic) {
     return;
   }
-  double sum = 0;
-  for (const double ms : durations) {
-    sum += ms;
+  Spread duration;
+  Spread step;
+  for (size_t i = 0; i < iterations.size(); ++i) {
+    if (iterations[i].real) {
+      duration.Add(iterations[i].gpu_end_ns - iterations[i].gpu_start_ns);
+    }
+    if (i + 1 < iterations.size() && iterations[i].real && iterations[i + 1].real) {
+      step.Add(iterations[i + 1].gpu_start_ns - iterations[i].gpu_start_ns);
+    }
   }
-  const auto [least, most] = std::minmax_element(durations.begin(), durations.end());
-  answer.notes.push_back(fmt::format("{}: mean {:.2f} ms, min {:.2f} ms, max {:.2f} ms.",
-                                     Counted(std::ssize(durations), "iteration"),
-                                     sum / static_cast<double>(durations.size()), *least, *most));
+  duration.Tell("On the GPU, first kernel to last", answer);
+  step.Tell("From start to start, what the host takes included", answer);
 }
 
 double Seconds(int64_t ns) { return RoundHalfEven(static_cast<double>(ns) / 1e9, 4); }
@@ -60,10 +82,13 @@ Result<Answer> Run(const Query& query) {
       query.trace,
       {.device = device, .marker = query.params.Text("marker"), .window = query.window});
   Answer answer;
-  int64_t number = 0;
-  for (const Iteration& iteration : iterations) {
+  for (size_t number = 0; number < iterations.size(); ++number) {
+    const Iteration& iteration = iterations[number];
+    const bool last = number + 1 == iterations.size();
+    const Value step_ms =
+        last ? Value() : NsToMs(iterations[number + 1].gpu_start_ns - iteration.gpu_start_ns, 2);
     answer.rows.push_back(
-        {{"iteration", number++},
+        {{"iteration", number},
          {"text", iteration.text},
          {"heuristic", iteration.heuristic},
          {"gpu_start_ns", iteration.gpu_start_ns},
@@ -75,7 +100,8 @@ Result<Answer> Run(const Query& query) {
          {"kernel_count", iteration.kernels},
          {"nccl_count", iteration.communication_kernels},
          {"is_real_iteration", iteration.real},
-         {"device_id", device}});
+         {"device_id", device},
+         {"step_ms", step_ms}});
   }
   AddNotes(query, iterations, answer);
   return answer;
@@ -112,7 +138,9 @@ Skill skill_iteration_timing() {
                   {"nccl_count", Unit::kCount, "communication kernels among them", "Comm."},
                   {"is_real_iteration", Unit::kFlag,
                    "whether its kernel time is at least a tenth of the largest", "Counted"},
-                  {"device_id", Unit::kId, "CUDA device"}},
+                  {"device_id", Unit::kId, "CUDA device"},
+                  {"step_ms", Unit::kMs,
+                   "from its first kernel to that of the next; null for the last", "Step"}},
       .empty_text = "no iterations: no launch on this GPU lies in a marker range or between pauses",
       .run = Run};
 }

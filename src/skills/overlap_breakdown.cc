@@ -99,22 +99,6 @@ void AddSharedStreams(const SharedStreams& shared, Object& row, Answer& answer) 
                   shared.compute_pct, shared.communication_pct, Join(names, ", ")));
 }
 
-void AddDevices(const Query& query, int64_t device, Object& row, Answer& answer) {
-  const std::vector<int64_t> devices = DevicesWithKernels(query.trace);
-  row.Set("present_devices", List(devices.begin(), devices.end()));
-  std::vector<std::string> others;
-  for (const int64_t other : devices) {
-    if (other != device) {
-      others.push_back(std::to_string(other));
-    }
-  }
-  if (!others.empty()) {
-    answer.notes.push_back(
-        fmt::format("This is device {} alone; kernels also ran on device {} (-p device=N).", device,
-                    Join(others, ", ")));
-  }
-}
-
 Result<Answer> Run(const Query& query) {
   const int64_t device = query.params.Int("device");
   const auto overlap = ComputeOverlap(query.trace, device, query.window);
@@ -128,7 +112,11 @@ Result<Answer> Run(const Query& query) {
   row.Set("span_start_ns", overlap->first_ns);
   row.Set("span_end_ns", overlap->last_ns);
   AddSharedStreams(FindSharedStreams(query, *overlap), row, answer);
-  AddDevices(query, device, row, answer);
+  const std::vector<int64_t> devices = DevicesWithKernels(query.trace);
+  row.Set("present_devices", List(devices.begin(), devices.end()));
+  if (overlap->communication_kernels == 0) {
+    answer.notes.push_back(fmt::format("No communication kernels on device {}.", device));
+  }
   const Span bounds = query.window ? Span{query.window->begin_ns, query.window->end_ns}
                                    : Span{overlap->first_ns, overlap->last_ns};
   if (const auto sync = HostSyncSpans(query.trace, device, bounds.begin_ns, bounds.end_ns)) {
@@ -154,6 +142,11 @@ Result<Answer> Run(const Query& query) {
   }
   answer.rows.push_back(std::move(row));
   return answer;
+}
+
+std::string HiddenCell(const Object& row) {
+  const bool none = *row.Find("nccl_kernels")->AsInt() == 0;
+  return none ? "-" : fmt::format("{:.1f} %", *row.Find("overlap_pct")->AsDouble());
 }
 
 Reads SkillReads() {
@@ -186,7 +179,7 @@ Skill skill_overlap_breakdown() {
            {"total_ms", Unit::kMs,
             "first start to last end of the kernels counted; the sum of the four parts", "Total"},
            {"overlap_pct", Unit::kPct, "both / time with communication; 0 without communication",
-            "Hidden"},
+            "Hidden", HiddenCell},
            {"compute_kernels", Unit::kCount, "number of compute kernels", "Compute kernels"},
            {"nccl_kernels", Unit::kCount, "number of communication kernels", "Comm. kernels"},
            {"span_start_ns", Unit::kTimeNs, "first start"},

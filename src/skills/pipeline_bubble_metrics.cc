@@ -95,6 +95,9 @@ Result<Answer> Run(const Query& query) {
   if (by_device.empty()) {
     return answer;
   }
+  SpansOfDevice kernels;
+  Collect(trace, trace.kernels, *window, kernels);
+  Collect(trace, trace.graphs, *window, kernels);
   for (auto& [device, spans] : by_device) {
     spans = Union(std::move(spans));
     answer.rows.push_back(MakeRow(device, spans));
@@ -104,6 +107,13 @@ Result<Answer> Run(const Query& query) {
     answer.notes.push_back(fmt::format(
         "Some host thread waits in CUDA synchronization for {} (all processes together).",
         FormatDuration(Length(*sync))));
+  }
+  size_t position = 0;
+  for (const auto& [device, active] : by_device) {
+    const int64_t kernel_ns = Length(Union(std::move(kernels[device])));
+    Object& row = answer.rows[position++];
+    row.Set("kernel_ms", NsToMs(kernel_ns, 2));
+    row.Set("copy_only_ms", NsToMs(Length(active) - kernel_ns, 2));
   }
   if (query.window) {
     size_t row = 0;
@@ -149,6 +159,9 @@ Skill skill_pipeline_bubble_metrics() {
            {"bubble_pct", Unit::kPct, "bubble / span", "Idle share"},
            {"sync_ms", Unit::kMs,
             "first row only: time with a host thread blocked in synchronization, all processes"},
+           {"kernel_ms", Unit::kMs, "the part of active with a kernel or a CUDA graph", "Kernels"},
+           {"copy_only_ms", Unit::kMs, "the part of active with copies or memsets alone",
+            "Copies only"},
            {"lead_idle_ms", Unit::kMs, "with a window: from its begin to the first work"},
            {"tail_idle_ms", Unit::kMs, "with a window: from the last work to its end"}},
       .empty_text = "no GPU work in the window",

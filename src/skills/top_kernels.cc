@@ -51,7 +51,7 @@ std::vector<Group> GroupByName(const Query& query) {
   return groups;
 }
 
-Object MakeRow(const Trace& trace, const Group& group) {
+Object MakeRow(const Trace& trace, const Group& group, int64_t all_ns) {
   const TensorCoreUse tensor = TensorCoreClass(trace.Text(group.name));
   const double average = Ratio(group.total_ns, group.invocations) / 1e6;
   const Span span = group.hull.span().value_or(Span{});
@@ -67,7 +67,8 @@ Object MakeRow(const Trace& trace, const Group& group) {
           {"span_end_ns", span.end_ns},
           {"total_ns", group.total_ns},
           {"min_ns", group.min_ns},
-          {"max_ns", group.max_ns}};
+          {"max_ns", group.max_ns},
+          {"share_pct", Percent(group.total_ns, all_ns, 1, Rounding::kHalfAway)}};
 }
 
 Result<Answer> Run(const Query& query) {
@@ -79,14 +80,14 @@ Result<Answer> Run(const Query& query) {
     }
     return trace.Text(a.name) < trace.Text(b.name);
   });
-  const auto limit = static_cast<size_t>(query.params.Int("limit"));
-  Answer answer;
-  for (size_t i = 0; i < groups.size() && i < limit; ++i) {
-    answer.rows.push_back(MakeRow(trace, groups[i]));
-  }
   int64_t total = 0;
   for (const Group& group : groups) {
     total += group.total_ns;
+  }
+  const auto limit = static_cast<size_t>(query.params.Int("limit"));
+  Answer answer;
+  for (size_t i = 0; i < groups.size() && i < limit; ++i) {
+    answer.rows.push_back(MakeRow(trace, groups[i], total));
   }
   answer.notes.push_back(
       fmt::format("{} of {} kernel names; all GPUs together: {:.2f} ms of kernel time.",
@@ -131,7 +132,9 @@ Skill skill_top_kernels() {
                   {"span_end_ns", Unit::kTimeNs, "end of the last execution"},
                   {"total_ns", Unit::kCount, "summed execution time, exact"},
                   {"min_ns", Unit::kCount, "shortest execution, exact"},
-                  {"max_ns", Unit::kCount, "longest execution, exact"}},
+                  {"max_ns", Unit::kCount, "longest execution, exact"},
+                  {"share_pct", Unit::kPct,
+                   "total / total of all kernels of the window, the unlisted included", "Share"}},
       .empty_text = "no kernels in the window",
       .run = Run};
 }
