@@ -55,20 +55,18 @@ Span PartOf(const IdleGap& gap, const Span& span) {
   return {std::max(span.begin_ns, gap.start_ns), std::min(span.end_ns, gap.end_ns)};
 }
 
-// Calls `visit(call, part)` with the part inside the gap of each call of the stream's process.
-template <typename Visit>
-void ForEachCall(const Trace& trace, const IdleGap& gap, const Visit& visit) {
-  const CallTable& calls = trace.calls;
-  const ProcessId process = trace.FindProcess(trace.lanes[Index(gap.lane)].global_pid);
-  for (size_t call = 0; call < calls.size() && calls.start_ns[call] < gap.end_ns; ++call) {
-    const Span inside = PartOf(gap, calls.span(call));
-    const ProcessId caller = trace.ProcessOf(calls.thread[call]);
-    const bool foreign =
-        process != ProcessId::kNone && caller != ProcessId::kNone && caller != process;
-    if (inside.end_ns > inside.begin_ns && !foreign) {
-      visit(call, inside);
+// Time in which a copy or memset ran on the gap's device.
+int64_t CopyTimeWithin(const Trace& trace, const IdleGap& gap) {
+  std::vector<Span> copies;
+  const auto device = trace.lanes[Index(gap.lane)].device;
+  for (const GpuEvents* events : {static_cast<const GpuEvents*>(&trace.copies), &trace.memsets}) {
+    for (size_t row = 0; row < events->size() && events->start_ns[row] < gap.end_ns; ++row) {
+      if (trace.DeviceOf(*events, row) == device) {
+        copies.push_back(PartOf(gap, events->span(row)));
+      }
     }
   }
+  return Length(Union(std::move(copies)));
 }
 
 HostActivity ActivityOf(const std::string& api) {
@@ -133,35 +131,32 @@ StreamActivity FindIdleGaps(const Trace& trace, int64_t device, const std::optio
   return activity;
 }
 
-std::vector<ApiShare> ApiTimeWithin(const Trace& trace, const IdleGap& gap) {
+GapActivity ActivityWithin(const Trace& trace, const IdleGap& gap) {
+  const CallTable& calls = trace.calls;
+  const ProcessId process = trace.FindProcess(trace.lanes[Index(gap.lane)].global_pid);
   std::map<StringId, int64_t> by_name;
-  ForEachCall(trace, gap, [&](size_t call, const Span& inside) {
-    by_name[trace.calls.name[call]] += inside.length_ns();
-  });
-  std::vector<ApiShare> shares;
-  for (const auto& [name, ns] : by_name) {
-    shares.push_back({name == StringId::kNone ? "(no name)" : std::string(trace.Text(name)), ns});
-  }
-  std::sort(shares.begin(), shares.end(), [](const ApiShare& a, const ApiShare& b) {
-    return a.ns != b.ns ? a.ns > b.ns : a.name < b.name;
-  });
-  return shares;
-}
-
-GapCover CoverOf(const Trace& trace, const IdleGap& gap) {
-  std::vector<Span> calls;
-  ForEachCall(trace, gap, [&](size_t, const Span& inside) { calls.push_back(inside); });
-  std::vector<Span> copies;
-  const auto device = trace.lanes[Index(gap.lane)].device;
-  for (const GpuEvents* events : {static_cast<const GpuEvents*>(&trace.copies), &trace.memsets}) {
-    for (size_t row = 0; row < events->size() && events->start_ns[row] < gap.end_ns; ++row) {
-      if (trace.DeviceOf(*events, row) == device) {
-        copies.push_back(PartOf(gap, events->span(row)));
-      }
+  std::vector<Span> spans;
+  for (size_t call = 0; call < calls.size() && calls.start_ns[call] < gap.end_ns; ++call) {
+    const Span inside = PartOf(gap, calls.span(call));
+    const ProcessId caller = trace.ProcessOf(calls.thread[call]);
+    const bool foreign =
+        process != ProcessId::kNone && caller != ProcessId::kNone && caller != process;
+    if (inside.end_ns > inside.begin_ns && !foreign) {
+      by_name[calls.name[call]] += inside.length_ns();
+      spans.push_back(inside);
     }
   }
-  return {.calls_ns = Length(Union(std::move(calls))),
-          .copies_ns = Length(Union(std::move(copies)))};
+  GapActivity activity;
+  for (const auto& [name, ns] : by_name) {
+    activity.apis.push_back(
+        {name == StringId::kNone ? "(no name)" : std::string(trace.Text(name)), ns});
+  }
+  std::sort(activity.apis.begin(), activity.apis.end(), [](const ApiShare& a, const ApiShare& b) {
+    return a.ns != b.ns ? a.ns > b.ns : a.name < b.name;
+  });
+  activity.calls_ns = Length(Union(std::move(spans)));
+  activity.copies_ns = CopyTimeWithin(trace, gap);
+  return activity;
 }
 
 HostActivity DominantActivity(const std::vector<ApiShare>& shares) {

@@ -40,21 +40,20 @@ struct StreamActivity {
 StreamActivity FindIdleGaps(const Trace& trace, int64_t device, const std::optional<Window>& window,
                             int64_t min_gap_ns);
 
-// API time within a gap by function, each call cut to the gap; only calls of the stream's process
-// where it is known. Longest first, then by name.
 struct ApiShare {
   std::string name;
   int64_t ns = 0;
 };
-std::vector<ApiShare> ApiTimeWithin(const Trace& trace, const IdleGap& gap);
 
-// What else a gap holds: time in which any such call was running, and time in which a copy or
-// memset ran on the gap's device.
-struct GapCover {
-  int64_t calls_ns = 0;
-  int64_t copies_ns = 0;
+// What went on during a gap.
+struct GapActivity {
+  // API time by function, each call cut to the gap; only calls of the stream's process where it is
+  // known. Longest first, then by name.
+  std::vector<ApiShare> apis;
+  int64_t calls_ns = 0;   // time in which any of these calls was running
+  int64_t copies_ns = 0;  // time in which a copy or memset ran on the gap's device
 };
-GapCover CoverOf(const Trace& trace, const IdleGap& gap);
+GapActivity ActivityWithin(const Trace& trace, const IdleGap& gap);
 
 enum class HostActivity { kSynchronization, kMemoryTransfer, kKernelLaunch, kOther, kNoCalls };
 

@@ -119,7 +119,7 @@ TEST(IdleGaps, AttributionIsCutToTheGapAndTheProcess) {
           .Build();
   const StreamActivity activity = FindIdleGaps(trace, 0, std::nullopt, 10);
   ASSERT_EQ(activity.gaps.size(), 1U);
-  const auto shares = ApiTimeWithin(trace, activity.gaps[0]);
+  const auto shares = ActivityWithin(trace, activity.gaps[0]).apis;
   ASSERT_EQ(shares.size(), 2U);
   EXPECT_EQ(shares[0].name, "cudaLaunchKernel_v7000");
   EXPECT_EQ(shares[0].ns, 80);

@@ -88,19 +88,18 @@ std::optional<Answer> AbstainForMissingColumns(const Skill& skill, const Trace& 
       Object{{"missing_columns", std::move(missing)}});
 }
 
-std::optional<Answer> AbstainForMissingTables(const Skill& skill, const Trace& trace) {
-  std::vector<TableId> absent;
-  std::copy_if(skill.needs.begin(), skill.needs.end(), std::back_inserter(absent),
-               [&](TableId table) { return !trace.schema.Has(table); });
-  if (!absent.empty()) {
-    return AbstainForTables(trace, absent);
-  }
+std::optional<Answer> AbstainWithoutAny(const std::vector<TableId>& tables, const Trace& trace) {
   const auto has = [&](TableId table) { return trace.schema.Has(table); };
-  const auto& any = skill.needs_one_of;
-  if (!any.empty() && std::none_of(any.begin(), any.end(), has)) {
-    return AbstainForTables(trace, any);
-  }
-  return std::nullopt;
+  const bool lacking = !tables.empty() && std::none_of(tables.begin(), tables.end(), has);
+  return lacking ? std::optional(AbstainForTables(trace, tables)) : std::nullopt;
+}
+
+std::optional<Answer> AbstainForMissingTables(const std::vector<TableId>& tables,
+                                              const Trace& trace) {
+  std::vector<TableId> absent;
+  std::copy_if(tables.begin(), tables.end(), std::back_inserter(absent),
+               [&](TableId table) { return !trace.schema.Has(table); });
+  return AbstainWithoutAny(absent, trace);
 }
 
 size_t RowsOf(const Trace& trace, TableId table) {
@@ -140,10 +139,8 @@ std::optional<Answer> AbstainForUnusableRows(const Skill& skill, const Trace& tr
   return std::nullopt;
 }
 
-std::optional<Answer> AbstainForNoKernels(const Skill& skill, const Trace& trace) {
-  const bool needs_kernels =
-      std::find(skill.needs.begin(), skill.needs.end(), TableId::kKernel) != skill.needs.end();
-  if (!needs_kernels || trace.kernels.size() > 0) {
+std::optional<Answer> AbstainForNoKernels(const Trace& trace) {
+  if (trace.kernels.size() > 0) {
     return std::nullopt;
   }
   Object details{{"empty_tables", List{std::string(CanonicalName(TableId::kKernel))}}};
@@ -194,9 +191,7 @@ std::optional<Answer> RefuseUnknownDevice(const Skill& skill, const Query& query
   const auto counts = KernelCounts(query.trace);
   const bool placed =
       std::any_of(counts.begin(), counts.end(), [](const auto& one) { return one.second > 0; });
-  const bool needs_kernels =
-      std::find(skill.needs.begin(), skill.needs.end(), TableId::kKernel) != skill.needs.end();
-  if (!placed && needs_kernels) {
+  if (!placed && skill.Needs(TableId::kKernel)) {
     return Answer::Abstain(
         "The kernels of this capture carry no device number.",
         {{"missing_columns",
@@ -233,9 +228,7 @@ void NoteOtherDevices(const Skill& skill, const Query& query, Answer& answer) {
 
 Reads ReadsFor(const Skill& skill, const std::optional<Window>& window) {
   Reads reads = skill.reads;
-  const bool needs_kernels =
-      std::find(skill.needs.begin(), skill.needs.end(), TableId::kKernel) != skill.needs.end();
-  if ((window && skill.window_rule != WindowRule::kIgnored) || needs_kernels) {
+  if ((window && skill.window_rule != WindowRule::kIgnored) || skill.Needs(TableId::kKernel)) {
     reads.Add(TableId::kKernel, {Column::kTime});
   }
   if (skill.FindParam("device") != nullptr) {
@@ -286,12 +279,22 @@ Answer NoKernelsProblem(const Query& query, int64_t device) {
   return Answer::Problem(std::move(row));
 }
 
+std::optional<Answer> AbstainWithoutLaunches(const Trace& trace) {
+  if (auto answer = AbstainForMissingTables({TableId::kKernel, TableId::kRuntime}, trace)) {
+    return answer;
+  }
+  return AbstainForNoKernels(trace);
+}
+
 Result<Answer> RunSkill(const Skill& skill, const Query& query) {
   const Trace& trace = query.trace;
   if (auto answer = RefuseUnknownDevice(skill, query)) {
     return *std::move(answer);
   }
-  if (auto answer = AbstainForMissingTables(skill, trace)) {
+  if (auto answer = AbstainForMissingTables(skill.needs, trace)) {
+    return *std::move(answer);
+  }
+  if (auto answer = AbstainWithoutAny(skill.needs_one_of, trace)) {
     return *std::move(answer);
   }
   if (auto answer = AbstainForMissingColumns(skill, trace)) {
@@ -300,8 +303,10 @@ Result<Answer> RunSkill(const Skill& skill, const Query& query) {
   if (auto answer = AbstainForUnusableRows(skill, trace)) {
     return *std::move(answer);
   }
-  if (auto answer = AbstainForNoKernels(skill, trace)) {
-    return *std::move(answer);
+  if (skill.Needs(TableId::kKernel)) {
+    if (auto answer = AbstainForNoKernels(trace)) {
+      return *std::move(answer);
+    }
   }
   Result<Answer> answer = skill.run(query);
   if (answer.ok() && !answer.value().abstention && !answer.value().problem) {

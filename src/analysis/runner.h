@@ -17,6 +17,10 @@ Reads ReadsFor(const Skill& skill, const std::optional<Window>& window);
 // without kernels has no span to compare with, and passes.
 Status CheckWindow(const Trace& trace, const Window& window);
 
+// An abstention when the capture has no kernels or no API calls, and so no launches to find
+// iterations by.
+std::optional<Answer> AbstainWithoutLaunches(const Trace& trace);
+
 // The rows of `skill`: a problem row when its `device` occurs nowhere, an abstention when the
 // capture lacks a table or column that it needs or has no GPU work at all, else what the skill
 // found.

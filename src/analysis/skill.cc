@@ -86,6 +86,10 @@ Answer Answer::Problem(Object row) {
   return answer;
 }
 
+bool Skill::Needs(TableId table) const {
+  return std::find(needs.begin(), needs.end(), table) != needs.end();
+}
+
 const Param* Skill::FindParam(std::string_view param_name) const {
   const auto at = std::find_if(params.begin(), params.end(),
                                [&](const Param& p) { return p.name == param_name; });

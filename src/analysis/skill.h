@@ -134,6 +134,7 @@ struct Skill {
   std::function<Result<Answer>(const Query&)> run = nullptr;
 
   const Param* FindParam(std::string_view param_name) const;
+  bool Needs(TableId table) const;
 };
 
 }  // namespace nsys

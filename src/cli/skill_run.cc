@@ -77,8 +77,8 @@ Result<Window> IterationWindow(const SkillRunRequest& request, const Skill& skil
   if (chosen.heuristic) {
     Warn(
         fmt::format("no NVTX range holds the marker '{}': iteration {} is a stretch between GPU "
-                    "pauses of more than 2 ms",
-                    request.marker, *request.iteration));
+                    "pauses of more than {} ms",
+                    request.marker, *request.iteration, kIterationPauseNs / 1'000'000));
   }
   return Window{chosen.gpu_start_ns, chosen.gpu_end_ns};
 }
@@ -111,29 +111,6 @@ std::string Render(const SkillRunRequest& request, const Skill& skill, const Ans
   return "";
 }
 
-// Without launches there is nothing to find iterations by: an abstention, not the whole capture.
-std::optional<Answer> AbstainFromIterations(const Trace& trace) {
-  List missing;
-  for (const TableId table : {TableId::kKernel, TableId::kRuntime}) {
-    if (!trace.schema.Has(table)) {
-      missing.emplace_back(CanonicalName(table));
-    }
-  }
-  if (!missing.empty()) {
-    return Answer::Abstain(
-        "Iterations are found by the launches of kernels, and this capture has "
-        "no kernels or no API calls.",
-        {{"missing_tables", std::move(missing)}});
-  }
-  if (trace.kernels.size() == 0) {
-    return Answer::Abstain(
-        "Iterations are found by the launches of kernels, and the kernel table "
-        "of this capture is empty.",
-        {{"empty_tables", List{CanonicalName(TableId::kKernel)}}});
-  }
-  return std::nullopt;
-}
-
 Result<Answer> AnswerFor(const SkillRunRequest& request, const Skill& skill, const Params& params,
                          const Trace& trace) {
   if (skill.window_rule == WindowRule::kIgnored) {
@@ -144,7 +121,7 @@ Result<Answer> AnswerFor(const SkillRunRequest& request, const Skill& skill, con
     NSYS_TRY(CheckWindow(trace, *window));
   }
   if (request.iteration) {
-    if (auto answer = AbstainFromIterations(trace)) {
+    if (auto answer = AbstainWithoutLaunches(trace)) {
       return *std::move(answer);
     }
     NSYS_ASSIGN(window, IterationWindow(request, skill, trace, params));

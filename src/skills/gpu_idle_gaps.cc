@@ -47,22 +47,22 @@ ActivityText Describe(HostActivity activity) {
 }
 
 Object Attribution(const Trace& trace, const IdleGap& gap) {
-  const std::vector<ApiShare> shares = ApiTimeWithin(trace, gap);
+  const GapActivity activity = ActivityWithin(trace, gap);
+  const std::vector<ApiShare>& shares = activity.apis;
   List top;
   for (size_t i = 0; i < shares.size() && i < kTopApis; ++i) {
     top.emplace_back(Object{{"name", shares[i].name}, {"total_ms", NsToMs(shares[i].ns, 2)}});
   }
   const ActivityText text = Describe(DominantActivity(shares));
-  const GapCover cover = CoverOf(trace, gap);
   std::string description(text.description);
-  if (!shares.empty() && cover.calls_ns * 2 < gap.length_ns()) {
+  if (!shares.empty() && activity.calls_ns * 2 < gap.length_ns()) {
     description = "the host was mostly outside CUDA calls; where it was not, " + description;
   }
   return {{"category", text.name},
           {"description", std::move(description)},
           {"top_apis", std::move(top)},
-          {"cuda_call_ms", NsToMs(cover.calls_ns, 2)},
-          {"copy_ms", NsToMs(cover.copies_ns, 2)}};
+          {"cuda_call_ms", NsToMs(activity.calls_ns, 2)},
+          {"copy_ms", NsToMs(activity.copies_ns, 2)}};
 }
 
 Value WorkName(const Trace& trace, StringId name, bool is_graph) {

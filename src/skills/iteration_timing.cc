@@ -43,12 +43,11 @@ void AddNotes(const Query& query, const std::vector<Iteration>& iterations, Answ
     return;
   }
   if (iterations.front().heuristic) {
-    answer.notes.push_back(
-        fmt::format("No NVTX range holds the marker '{}': these are stretches between GPU pauses "
-                    "of more than 2 ms, "
-                    "not proven iterations. Name the text of a range with -p marker=TEXT "
-                    "(nvtx_kernel_map shows range texts).",
-                    query.params.Text("marker")));
+    answer.notes.push_back(fmt::format(
+        "No NVTX range holds the marker '{}': these are stretches between GPU pauses "
+        "of more than {} ms, not proven iterations. Name the text of a range with -p marker=TEXT "
+        "(nvtx_kernel_map shows range texts).",
+        query.params.Text("marker"), kIterationPauseNs / 1'000'000));
   }
   const auto real = std::count_if(iterations.begin(), iterations.end(),
                                   [](const Iteration& iteration) { return iteration.real; });

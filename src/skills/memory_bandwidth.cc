@@ -43,7 +43,8 @@ Object MakeRow(int32_t kind, const Group& group) {
 }
 
 // The `limit` longest of the copies `found` that are large.
-List LargeCopies(const CopyTable& copies, std::vector<uint32_t> found, int64_t limit) {
+std::vector<uint32_t> LargeCopies(const CopyTable& copies, std::vector<uint32_t> found,
+                                  int64_t limit) {
   std::erase_if(found, [&](uint32_t row) { return copies.bytes[row] <= kLargeCopyBytes; });
   std::sort(found.begin(), found.end(), [&](uint32_t a, uint32_t b) {
     if (copies.duration_ns(a) != copies.duration_ns(b)) {
@@ -57,16 +58,23 @@ List LargeCopies(const CopyTable& copies, std::vector<uint32_t> found, int64_t l
     }
     return copies.bytes[a] > copies.bytes[b];
   });
-  List list;
-  for (size_t i = 0; i < found.size() && i < static_cast<size_t>(limit); ++i) {
-    const uint32_t row = found[i];
-    list.emplace_back(Object{{"copyKind", int64_t{copies.kind[row]}},
-                             {"bytes", copies.bytes[row]},
-                             {"start", copies.start_ns[row]},
-                             {"end", copies.end_ns[row]},
-                             {"dur_ns", copies.duration_ns(row)}});
-  }
-  return list;
+  found.resize(std::min(found.size(), static_cast<size_t>(limit)));
+  return found;
+}
+
+// One large copy, for the row about the data and for people.
+void AddLargeCopy(const CopyTable& copies, uint32_t row, List& list, Answer& answer) {
+  const int64_t bytes = copies.bytes[row];
+  const int64_t ns = copies.duration_ns(row);
+  list.emplace_back(Object{{"copyKind", int64_t{copies.kind[row]}},
+                           {"bytes", bytes},
+                           {"start", copies.start_ns[row]},
+                           {"end", copies.end_ns[row]},
+                           {"dur_ns", ns}});
+  answer.notes.push_back(
+      fmt::format("Large copy: {} {:.1f} MB in {} ({:.2f} GB/s), starts at {} ns.",
+                  CopyKindName(copies.kind[row]), static_cast<double>(bytes) / 1e6,
+                  FormatDuration(ns), Ratio(bytes, ns), copies.start_ns[row]));
 }
 
 Result<Answer> Run(const Query& query) {
@@ -98,16 +106,9 @@ Result<Answer> Run(const Query& query) {
   for (const auto& [kind, group] : groups) {
     answer.rows.push_back(MakeRow(kind, group));
   }
-  List large = LargeCopies(copies, std::move(found), query.params.Int("limit"));
-  for (const Value& copy : large) {
-    const Object& o = *copy.AsObject();
-    const int64_t bytes = *o.Find("bytes")->AsInt();
-    const int64_t ns = *o.Find("dur_ns")->AsInt();
-    answer.notes.push_back(
-        fmt::format("Large copy: {} {:.1f} MB in {} ({:.2f} GB/s), starts at {} ns.",
-                    CopyKindName(static_cast<int32_t>(*o.Find("copyKind")->AsInt())),
-                    static_cast<double>(bytes) / 1e6, FormatDuration(ns), Ratio(bytes, ns),
-                    *o.Find("start")->AsInt()));
+  List large;
+  for (const uint32_t row : LargeCopies(copies, std::move(found), query.params.Int("limit"))) {
+    AddLargeCopy(copies, row, large, answer);
   }
   answer.about.push_back(
       {{"_metadata", true}, {"anomalies", std::move(large)}, {"device_id", device}});

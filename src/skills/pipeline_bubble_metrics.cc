@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -40,35 +41,27 @@ std::optional<Window> EffectiveWindow(const Query& query) {
   return span ? std::optional(Window{span->begin_ns, span->end_ns}) : std::nullopt;
 }
 
-using SpansOfDevice = std::map<std::optional<int64_t>, std::vector<Span>>;
+struct DeviceWork {
+  std::vector<Span> kernels;  // and whole-traced graphs
+  std::vector<Span> copies;   // and memsets
+};
+using WorkOfDevices = std::map<std::optional<int64_t>, DeviceWork>;
 
+// Adds the parts of `events` inside the window to the `kind` of work of their device.
 void Collect(const Trace& trace, const GpuEvents& events, const Window& window,
-             SpansOfDevice& out) {
-  std::vector<std::vector<Span>> by_lane(trace.lanes.size());
+             std::vector<Span> DeviceWork::* kind, WorkOfDevices& out) {
+  std::vector<std::vector<Span>*> by_lane(trace.lanes.size(), nullptr);
   for (size_t row = 0; row < events.size(); ++row) {
     const Span span = Clip(window, events.start_ns[row], events.end_ns[row]);
-    if (span.end_ns > span.begin_ns) {
-      by_lane[Index(events.lane[row])].push_back(span);
-    }
-  }
-  for (size_t lane = 0; lane < by_lane.size(); ++lane) {
-    if (by_lane[lane].empty()) {
+    if (span.end_ns <= span.begin_ns) {
       continue;
     }
-    auto& spans = out[trace.lanes[lane].device];
-    spans.insert(spans.end(), by_lane[lane].begin(), by_lane[lane].end());
+    std::vector<Span>*& spans = by_lane[Index(events.lane[row])];
+    if (spans == nullptr) {
+      spans = &(out[trace.DeviceOf(events, row)].*kind);
+    }
+    spans->push_back(span);
   }
-}
-
-Object MakeRow(std::optional<int64_t> device, const SpanSet& active) {
-  const int64_t span_ns = active.back().end_ns - active.front().begin_ns;
-  const int64_t active_ns = Length(active);
-  const int64_t bubble_ns = span_ns - active_ns;
-  return {{"deviceId", device},
-          {"total_span_ms", NsToMs(span_ns, 2)},
-          {"active_ms", NsToMs(active_ns, 2)},
-          {"bubble_ms", NsToMs(bubble_ns, 2)},
-          {"bubble_pct", Percent(bubble_ns, span_ns, 2).value_or(0)}};
 }
 
 // Idle time between the window's edges and the device's first and last work, which its span lacks.
@@ -80,6 +73,30 @@ void AddEdgeIdle(const Window& window, const SpanSet& active, Object& row) {
   row.Set("tail_idle_ms", NsToMs(window.end_ns - active.back().end_ns, 2));
 }
 
+Object MakeRow(const Query& query, std::optional<int64_t> device, DeviceWork work,
+               std::optional<double> sync_ms) {
+  std::vector<Span> all = work.kernels;
+  all.insert(all.end(), work.copies.begin(), work.copies.end());
+  const SpanSet active = Union(std::move(all));
+  const int64_t span_ns = active.back().end_ns - active.front().begin_ns;
+  const int64_t active_ns = Length(active);
+  const int64_t kernel_ns = Length(Union(std::move(work.kernels)));
+  Object row{{"deviceId", device},
+             {"total_span_ms", NsToMs(span_ns, 2)},
+             {"active_ms", NsToMs(active_ns, 2)},
+             {"bubble_ms", NsToMs(span_ns - active_ns, 2)},
+             {"bubble_pct", Percent(span_ns - active_ns, span_ns, 2).value_or(0)}};
+  if (sync_ms) {
+    row.Set("sync_ms", *sync_ms);
+  }
+  row.Set("kernel_ms", NsToMs(kernel_ns, 2));
+  row.Set("copy_only_ms", NsToMs(active_ns - kernel_ns, 2));
+  if (query.window) {
+    AddEdgeIdle(*query.window, active, row);
+  }
+  return row;
+}
+
 Result<Answer> Run(const Query& query) {
   const Trace& trace = query.trace;
   Answer answer;
@@ -87,39 +104,27 @@ Result<Answer> Run(const Query& query) {
   if (!window) {
     return answer;
   }
-  SpansOfDevice by_device;
-  Collect(trace, trace.kernels, *window, by_device);
-  Collect(trace, trace.copies, *window, by_device);
-  Collect(trace, trace.memsets, *window, by_device);
-  Collect(trace, trace.graphs, *window, by_device);
+  WorkOfDevices by_device;
+  Collect(trace, trace.kernels, *window, &DeviceWork::kernels, by_device);
+  Collect(trace, trace.graphs, *window, &DeviceWork::kernels, by_device);
+  Collect(trace, trace.copies, *window, &DeviceWork::copies, by_device);
+  Collect(trace, trace.memsets, *window, &DeviceWork::copies, by_device);
   if (by_device.empty()) {
     return answer;
   }
-  SpansOfDevice kernels;
-  Collect(trace, trace.kernels, *window, kernels);
-  Collect(trace, trace.graphs, *window, kernels);
-  for (auto& [device, spans] : by_device) {
-    spans = Union(std::move(spans));
-    answer.rows.push_back(MakeRow(device, spans));
-  }
-  if (const auto sync = HostSyncSpans(trace, std::nullopt, window->begin_ns, window->end_ns)) {
-    answer.rows.front().Set("sync_ms", NsToMs(Length(*sync), 3));
+  const auto sync = HostSyncSpans(trace, std::nullopt, window->begin_ns, window->end_ns);
+  // One figure for all processes, so it stands in the first row alone.
+  std::optional<double> sync_ms;
+  if (sync) {
+    sync_ms = NsToMs(Length(*sync), 3);
     answer.notes.push_back(fmt::format(
         "Some host thread waits in CUDA synchronization for {} (all processes together).",
         FormatDuration(Length(*sync))));
   }
-  size_t position = 0;
-  for (const auto& [device, active] : by_device) {
-    const int64_t kernel_ns = Length(Union(std::move(kernels[device])));
-    Object& row = answer.rows[position++];
-    row.Set("kernel_ms", NsToMs(kernel_ns, 2));
-    row.Set("copy_only_ms", NsToMs(Length(active) - kernel_ns, 2));
+  for (auto& [device, work] : by_device) {
+    answer.rows.push_back(MakeRow(query, device, std::move(work), std::exchange(sync_ms, {})));
   }
   if (query.window) {
-    size_t row = 0;
-    for (const auto& [device, active] : by_device) {
-      AddEdgeIdle(*query.window, active, answer.rows[row++]);
-    }
     answer.notes.emplace_back(
         "Idle time between the window's edges and a device's first and last work is not in its "
         "span.");
