@@ -27,7 +27,9 @@ inline Answer RunOn(const Trace& trace, std::string_view name,
     ADD_FAILURE() << params.error().message;
     return {};
   }
-  auto answer = RunSkill(*skill, {.trace = trace, .params = params.value(), .window = window});
+  Views views(trace);
+  auto answer = RunSkill(
+      *skill, {.trace = trace, .params = params.value(), .window = window, .views = views});
   if (!answer.ok()) {
     ADD_FAILURE() << answer.error().message;
     return {};

@@ -28,9 +28,10 @@ struct HostWindow {
 };
 
 // All launches on the device, ordered by the start of the call.
-std::vector<Launch> LaunchesOnDevice(const Trace& trace, int64_t device) {
+std::vector<Launch> LaunchesOnDevice(Views& views, int64_t device) {
+  const Trace& trace = views.trace();
   const LanesOnDevice on_device(trace, device);
-  const std::vector<uint32_t> calls = LinkLaunches(trace, trace.kernels);
+  const std::vector<uint32_t>& calls = views.KernelCalls();
   std::vector<Launch> launches;
   for (uint32_t kernel = 0; kernel < calls.size(); ++kernel) {
     if (calls[kernel] != kNoCall && on_device(trace.kernels.lane[kernel])) {
@@ -180,16 +181,9 @@ std::optional<Iteration> Summarize(const Trace& trace, const std::vector<Launch>
   return iteration;
 }
 
-}  // namespace
-
-Reads IterationReads() {
-  return {{TableId::kKernel, {Column::kTime, Column::kLane, Column::kCorrelation, Column::kName}},
-          {TableId::kRuntime, {Column::kTime, Column::kThread, Column::kCorrelation}},
-          {TableId::kNvtx, {Column::kTime, Column::kThread, Column::kName}}};
-}
-
-std::vector<Iteration> DetectIterations(const Trace& trace, const IterationQuery& query) {
-  const std::vector<Launch> launches = LaunchesOnDevice(trace, query.device);
+std::vector<Iteration> Detect(Views& views, const IterationQuery& query) {
+  const Trace& trace = views.trace();
+  const std::vector<Launch> launches = LaunchesOnDevice(views, query.device);
   const ThreadId primary = PrimaryThread(trace, launches);
   if (primary == ThreadId::kNone) {
     return {};
@@ -200,11 +194,11 @@ std::vector<Iteration> DetectIterations(const Trace& trace, const IterationQuery
     windows = PauseWindows(trace, primary, launches, query.window);
   }
 
-  CommunicationClasses classes(trace.strings);
   std::vector<Iteration> iterations;
   size_t next = 0;
   for (const HostWindow& window : windows) {
-    auto iteration = Summarize(trace, launches, trace.ProcessOf(primary), window, next, classes);
+    auto iteration =
+        Summarize(trace, launches, trace.ProcessOf(primary), window, next, views.communication());
     if (!iteration) {
       continue;
     }
@@ -219,6 +213,19 @@ std::vector<Iteration> DetectIterations(const Trace& trace, const IterationQuery
     iteration.real = iteration.kernel_ns * kRealShare >= most;
   }
   return iterations;
+}
+
+}  // namespace
+
+Reads IterationReads() {
+  return {{TableId::kKernel, {Column::kTime, Column::kLane, Column::kCorrelation, Column::kName}},
+          {TableId::kRuntime, {Column::kTime, Column::kThread, Column::kCorrelation}},
+          {TableId::kNvtx, {Column::kTime, Column::kThread, Column::kName}}};
+}
+
+const std::vector<Iteration>& DetectIterations(Views& views, const IterationQuery& query) {
+  const ViewKey key{.device = query.device, .window = query.window, .text = query.marker};
+  return views.Once<std::vector<Iteration>>(key, [&] { return Detect(views, query); });
 }
 
 }  // namespace nsys

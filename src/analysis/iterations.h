@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/views.h"
 #include "analysis/window.h"
 #include "base/result.h"
 #include "trace/tables.h"
@@ -49,6 +50,8 @@ Reads IterationReads();
 // when there is none, the stretches between pauses of more than 2 ms on the device. An iteration's
 // kernels are those on the device that any thread of the primary thread's process launched within
 // the window: autograd and data threads launch work too. Windows without kernels give no iteration.
-std::vector<Iteration> DetectIterations(const Trace& trace, const IterationQuery& query);
+//
+// Found once per query and kept in `views`.
+const std::vector<Iteration>& DetectIterations(Views& views, const IterationQuery& query);
 
 }  // namespace nsys

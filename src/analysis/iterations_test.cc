@@ -37,8 +37,9 @@ TraceBuilder TrainingLoop(int64_t steps) {
 
 TEST(Iterations, CountLaunchesOfEveryThreadOfTheProcess) {
   const Trace trace = TrainingLoop(3).Build();
-  const auto iterations =
-      DetectIterations(trace, {.device = 0, .marker = "SAMPLE_0", .window = std::nullopt});
+  Views views(trace);
+  const auto& iterations =
+      DetectIterations(views, {.device = 0, .marker = "SAMPLE_0", .window = std::nullopt});
   ASSERT_EQ(iterations.size(), 3U);
   EXPECT_EQ(iterations[1].text, "Sample_0 step 1") << "the outer of two marker ranges";
   EXPECT_FALSE(iterations[1].heuristic);
@@ -51,8 +52,9 @@ TEST(Iterations, CountLaunchesOfEveryThreadOfTheProcess) {
 
 TEST(Iterations, MarkerIsLiteral) {
   const Trace trace = TrainingLoop(3).Build();
-  const auto iterations =
-      DetectIterations(trace, {.device = 0, .marker = "s_mple_0", .window = std::nullopt});
+  Views views(trace);
+  const auto& iterations =
+      DetectIterations(views, {.device = 0, .marker = "s_mple_0", .window = std::nullopt});
   for (const Iteration& iteration : iterations) {
     EXPECT_TRUE(iteration.heuristic) << "no wildcard, so no range matches";
   }
@@ -60,8 +62,9 @@ TEST(Iterations, MarkerIsLiteral) {
 
 TEST(Iterations, WindowKeepsRangesThatIntersectIt) {
   const Trace trace = TrainingLoop(4).Build();
-  const auto iterations = DetectIterations(
-      trace, {.device = 0, .marker = "sample_0", .window = Window{1'950'000, 2'950'000}});
+  Views views(trace);
+  const auto& iterations = DetectIterations(
+      views, {.device = 0, .marker = "sample_0", .window = Window{1'950'000, 2'950'000}});
   ASSERT_EQ(iterations.size(), 1U);
   EXPECT_EQ(iterations[0].text, "Sample_0 step 2");
 }
@@ -74,8 +77,10 @@ TEST(Iterations, PausesStandInForMarkersAndSaySo) {
     builder.Kernel("gemm",
                    {.start_ns = base + 20, .end_ns = base + 5'000'020, .correlation = i + 1});
   }
-  const auto iterations = DetectIterations(
-      builder.Build(), {.device = 0, .marker = "sample_0", .window = std::nullopt});
+  const Trace trace = builder.Build();
+  Views views(trace);
+  const auto& iterations =
+      DetectIterations(views, {.device = 0, .marker = "sample_0", .window = std::nullopt});
   ASSERT_EQ(iterations.size(), 3U);
   for (size_t i = 0; i < 3; ++i) {
     EXPECT_TRUE(iterations[i].heuristic);
@@ -92,8 +97,10 @@ TEST(Iterations, NoiseIsTold) {
       .Call("cudaLaunchKernel", {.start_ns = 210, .end_ns = 220, .correlation = 2});
   builder.Kernel("big", {.start_ns = 30, .end_ns = 1030, .correlation = 1})
       .Kernel("small", {.start_ns = 2000, .end_ns = 2099, .correlation = 2});
-  const auto iterations = DetectIterations(
-      builder.Build(), {.device = 0, .marker = "sample_0", .window = std::nullopt});
+  const Trace trace = builder.Build();
+  Views views(trace);
+  const auto& iterations =
+      DetectIterations(views, {.device = 0, .marker = "sample_0", .window = std::nullopt});
   ASSERT_EQ(iterations.size(), 2U);
   EXPECT_TRUE(iterations[0].real);
   EXPECT_FALSE(iterations[1].real) << "99 of 1000 is less than a tenth";
@@ -101,8 +108,9 @@ TEST(Iterations, NoiseIsTold) {
 
 TEST(Iterations, NoneWithoutLaunches) {
   const Trace trace = TraceBuilder().Kernel("k", {.start_ns = 0, .end_ns = 5}).Build();
+  Views views(trace);
   EXPECT_TRUE(
-      DetectIterations(trace, {.device = 0, .marker = "x", .window = std::nullopt}).empty());
+      DetectIterations(views, {.device = 0, .marker = "x", .window = std::nullopt}).empty());
 }
 
 }  // namespace

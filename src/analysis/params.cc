@@ -81,8 +81,13 @@ Result<Value> ParseValue(const Skill& skill, const Param& param, const std::stri
       return ParseInteger(skill, param, text);
     case ParamType::kFloat: {
       const auto number = ParseFiniteDouble(text);
-      return number ? Result<Value>(Value(*number))
-                    : BadValue(skill, param, text, "a finite number");
+      if (!number) {
+        return BadValue(skill, param, text, "a finite number");
+      }
+      if (param.positive && *number <= 0) {
+        return BadValue(skill, param, text, "a number greater than 0");
+      }
+      return Value(*number);
     }
     case ParamType::kBool: {
       const auto flag = ParseBool(text);

@@ -201,8 +201,9 @@ std::optional<Answer> RefuseUnknownDevice(const Skill& skill, const Query& query
   if (counts.empty() || counts.contains(device)) {
     return std::nullopt;
   }
-  return NoKernelsProblem({.trace = query.trace, .params = query.params, .window = std::nullopt},
-                          device);
+  return NoKernelsProblem(
+      {.trace = query.trace, .params = query.params, .window = std::nullopt, .views = query.views},
+      device);
 }
 
 // A figure of one device must not pass for one of the whole capture.

@@ -17,8 +17,14 @@ std::string_view CategoryName(Category category) {
       return "communication";
     case Category::kNvtx:
       return "nvtx";
+    case Category::kSystem:
+      return "system";
+    case Category::kBottlenecks:
+      return "bottlenecks";
     case Category::kUtilization:
       return "utilization";
+    case Category::kAnalysis:
+      return "analysis";
     case Category::kUtility:
       return "utility";
   }
@@ -62,6 +68,30 @@ Param Param::Text(std::string name, std::string default_value, std::string doc) 
 Param Param::NonEmptyText(std::string name, std::string default_value, std::string doc) {
   Param param = Text(std::move(name), std::move(default_value), std::move(doc));
   param.refuses_empty = true;
+  return param;
+}
+
+Param Param::Real(std::string name, double default_value, std::string doc) {
+  return {.name = std::move(name),
+          .type = ParamType::kFloat,
+          .doc = std::move(doc),
+          .default_value = default_value};
+}
+
+Param Param::Flag(std::string name, bool default_value, std::string doc) {
+  return {.name = std::move(name),
+          .type = ParamType::kBool,
+          .doc = std::move(doc),
+          .default_value = default_value};
+}
+
+Param Param::Optional(std::string name, ParamType type, std::string doc) {
+  return {.name = std::move(name), .type = type, .doc = std::move(doc)};
+}
+
+Param Param::Required(std::string name, ParamType type, std::string doc) {
+  Param param = Optional(std::move(name), type, std::move(doc));
+  param.required = true;
   return param;
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/views.h"
 #include "analysis/window.h"
 #include "base/result.h"
 #include "base/value.h"
@@ -18,7 +19,17 @@
 
 namespace nsys {
 
-enum class Category { kKernels, kMemory, kCommunication, kNvtx, kUtilization, kUtility };
+enum class Category {
+  kKernels,
+  kMemory,
+  kCommunication,
+  kNvtx,
+  kSystem,
+  kBottlenecks,
+  kUtilization,
+  kAnalysis,
+  kUtility
+};
 std::string_view CategoryName(Category category);
 
 // ---- parameters
@@ -34,12 +45,18 @@ struct Param {
   bool required = false;
   std::optional<int64_t> minimum = {};  // of an int
   bool refuses_empty = false;           // of a text
+  bool positive = false;                // of a float: greater than 0
 
   static Param Int(std::string name, int64_t default_value, std::string doc);
   static Param Count(std::string name, int64_t default_value,
                      std::string doc);  // an int of at least 0
   static Param Text(std::string name, std::string default_value, std::string doc);
   static Param NonEmptyText(std::string name, std::string default_value, std::string doc);
+  static Param Real(std::string name, double default_value, std::string doc);
+  static Param Flag(std::string name, bool default_value, std::string doc);
+  // A parameter without a default: its value is absent unless given.
+  static Param Optional(std::string name, ParamType type, std::string doc);
+  static Param Required(std::string name, ParamType type, std::string doc);
   static Param Device();  // "device", default 0: answered only when the capture knows the device
 };
 
@@ -50,6 +67,17 @@ class Params {
   bool Has(const std::string& name) const { return values_.contains(name); }
   int64_t Int(const std::string& name) const { return *values_.at(name).AsInt(); }
   const std::string& Text(const std::string& name) const { return *values_.at(name).AsText(); }
+  double Real(const std::string& name) const { return *values_.at(name).AsDouble(); }
+  bool Flag(const std::string& name) const { return *values_.at(name).AsBool(); }
+  // Of a parameter without a default: nothing unless it was given.
+  std::optional<int64_t> OptionalInt(const std::string& name) const {
+    const int64_t* value = values_.at(name).AsInt();
+    return value == nullptr ? std::nullopt : std::optional(*value);
+  }
+  std::optional<double> OptionalReal(const std::string& name) const {
+    const double* value = values_.at(name).AsDouble();
+    return value == nullptr ? std::nullopt : std::optional(*value);
+  }
 
  private:
   std::map<std::string, Value> values_;
@@ -96,9 +124,10 @@ struct Abstention {
 
 // What a skill found, or why it found nothing.
 struct Answer {
-  // Data rows, in their total order, and rows about the data (_summary, _metadata) to print after
-  // them.
+  // Data rows, in their total order, and rows about the data (_summary, _metadata) to print before
+  // and after them.
   std::vector<Object> rows;
+  std::vector<Object> about_before;
   std::vector<Object> about;
   // Sentences for the text form: totals, caveats, what to do next.
   std::vector<std::string> notes;
@@ -113,10 +142,15 @@ struct Answer {
 
 // ---- the skill
 
+// How the text form shows rows: one line each, or, for answers of one or two wide rows, one line
+// per column that has a header.
+enum class TextForm { kTable, kFields };
+
 struct Query {
   const Trace& trace;
   const Params& params;
   std::optional<Window> window;
+  Views& views;  // what skills of one run share; of the same trace
 };
 
 struct Skill {
@@ -131,6 +165,9 @@ struct Skill {
   WindowRule window_rule = WindowRule::kContain;
   std::vector<ColumnSpec> columns = {};
   std::string_view empty_text = "no results";  // what the text form says when nothing was found
+  TextForm text_form = TextForm::kTable;
+  // The text form of rows that are neither, without title and notes; ends in a newline.
+  std::function<std::string(const Answer&)> report = nullptr;
   std::function<Result<Answer>(const Query&)> run = nullptr;
 
   const Param* FindParam(std::string_view param_name) const;

@@ -25,6 +25,12 @@ std::string_view ErrorCodeName(ErrorCode code) {
       return "SKILL_PARAMETER_REQUIRED";
     case ErrorCode::kSkillExecution:
       return "SKILL_EXECUTION_ERROR";
+    case ErrorCode::kSkill:
+      return "SKILL_ERROR";
+    case ErrorCode::kSql:
+      return "SQL_ERROR";
+    case ErrorCode::kInterrupted:
+      return "INTERRUPTED";
     case ErrorCode::kOutput:
       return "NSYS_AI_ERROR";
   }
@@ -38,6 +44,8 @@ int ExitStatus(ErrorCode code) {
     case ErrorCode::kSkillNotFound:
     case ErrorCode::kSkillParameter:
       return 2;
+    case ErrorCode::kInterrupted:
+      return 130;
     default:
       return 1;
   }

@@ -26,12 +26,16 @@ enum class ErrorCode {
   kSkillNotFound,      // no skill of that name
   kSkillParameter,     // a required parameter is missing
   kSkillExecution,     // the analysis itself failed
+  kSkill,              // a skill file that cannot be used
+  kSql,                // a statement that the engine, a limit or the sandbox refused
+  kInterrupted,        // stopped by the user
   kOutput,             // the result could not be written
 };
 
 std::string_view ErrorCodeName(ErrorCode code);
 
-// The process exit status for an error: 2 for usage faults, 1 for everything else.
+// The process exit status for an error: 2 for usage faults, 130 when interrupted, 1 for
+// everything else.
 int ExitStatus(ErrorCode code);
 
 struct [[nodiscard]] Error {

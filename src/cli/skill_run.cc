@@ -52,11 +52,11 @@ int64_t IterationDevice(const Skill& skill, const Trace& trace, const Params& pa
 }
 
 // The window of the wanted iteration, announced when pauses stand in for markers.
-Result<Window> IterationWindow(const SkillRunRequest& request, const Skill& skill,
-                               const Trace& trace, const Params& params) {
-  const int64_t device = IterationDevice(skill, trace, params);
-  const auto iterations =
-      DetectIterations(trace, {.device = device, .marker = request.marker, .window = std::nullopt});
+Result<Window> IterationWindow(const SkillRunRequest& request, const Skill& skill, Views& views,
+                               const Params& params) {
+  const int64_t device = IterationDevice(skill, views.trace(), params);
+  const auto& iterations =
+      DetectIterations(views, {.device = device, .marker = request.marker, .window = std::nullopt});
   if (iterations.empty()) {
     return Error{
         .code = ErrorCode::kUsage,
@@ -113,8 +113,10 @@ std::string Render(const SkillRunRequest& request, const Skill& skill, const Ans
 
 Result<Answer> AnswerFor(const SkillRunRequest& request, const Skill& skill, const Params& params,
                          const Trace& trace) {
+  Views views(trace);
   if (skill.window_rule == WindowRule::kIgnored) {
-    return RunSkill(skill, {.trace = trace, .params = params, .window = std::nullopt});
+    return RunSkill(skill,
+                    {.trace = trace, .params = params, .window = std::nullopt, .views = views});
   }
   std::optional<Window> window = request.window;
   if (window) {
@@ -124,9 +126,9 @@ Result<Answer> AnswerFor(const SkillRunRequest& request, const Skill& skill, con
     if (auto answer = AbstainWithoutLaunches(trace)) {
       return *std::move(answer);
     }
-    NSYS_ASSIGN(window, IterationWindow(request, skill, trace, params));
+    NSYS_ASSIGN(window, IterationWindow(request, skill, views, params));
   }
-  return RunSkill(skill, {.trace = trace, .params = params, .window = window});
+  return RunSkill(skill, {.trace = trace, .params = params, .window = window, .views = views});
 }
 
 }  // namespace

@@ -63,6 +63,7 @@ class Loader {
   bool Wants(Column column) const;
   bool WantsTexts() const;
   std::vector<Job> Jobs(LoadContext& context);
+  void AddSmallTables(LoadContext& context, std::vector<Job>& jobs);
   TableFindings& Findings(TableId table) { return findings_[static_cast<size_t>(table)]; }
   void NumberLanes();
   void NumberThreads();
@@ -86,6 +87,9 @@ bool Loader::Wants(Column column) const {
 
 bool Loader::WantsTexts() const {
   constexpr TableId kNamed[] = {TableId::kKernel, TableId::kRuntime, TableId::kNvtx};
+  if (!reads_.Of(TableId::kStringIds).empty() || !reads_.Of(TableId::kThreadNames).empty()) {
+    return true;
+  }
   return std::any_of(std::begin(kNamed), std::end(kNamed), [&](TableId table) {
     return reads_.Of(table).Has(Column::kName) && trace_.schema.Has(table);
   });
@@ -110,12 +114,30 @@ std::vector<Job> Loader::Jobs(LoadContext& context) {
   add(TableId::kSync, LoadSyncs, trace_.syncs);
   add(TableId::kMemset, LoadMemsets, trace_.memsets);
   add(TableId::kGraphTrace, LoadGraphs, trace_.graphs);
-  if (Wants(Column::kLane) || !reads_.Of(TableId::kCudaDevice).empty()) {
-    jobs.push_back({TableId::kCudaDevice, [this, &context] {
-                      return LoadDeviceInventory(context, trace_.device_inventory);
-                    }});
-  }
+  add(TableId::kSamples, LoadSamples, trace_.samples);
+  add(TableId::kOverhead, LoadOverheads, trace_.overheads);
+  AddSmallTables(context, jobs);
   return jobs;
+}
+
+void Loader::AddSmallTables(LoadContext& context, std::vector<Job>& jobs) {
+  const auto add = [&](TableId table, auto load, auto& to) {
+    if (!reads_.Of(table).empty() || (table == TableId::kCudaDevice && Wants(Column::kLane))) {
+      jobs.push_back({table, [&context, &to, load] { return load(context, to); }});
+    }
+  };
+  add(TableId::kCudaDevice, LoadCudaDevices, trace_.cuda_devices);
+  add(TableId::kGpu, LoadGpus, trace_.gpus);
+  add(TableId::kThreadNames, LoadThreadNames, trace_.thread_names);
+  add(TableId::kNics, LoadNics, trace_.nics);
+  add(TableId::kPayloadSchemas, LoadPayloadSchemas, trace_.payload_schemas);
+  const auto names_of = [](TableId table) {
+    return [table](LoadContext& of, std::map<int64_t, std::string>& to) {
+      return LoadEnumNames(of, table, to);
+    };
+  };
+  add(TableId::kMemoryKinds, names_of(TableId::kMemoryKinds), trace_.memory_kinds);
+  add(TableId::kSyncTypes, names_of(TableId::kSyncTypes), trace_.sync_types);
 }
 
 void Loader::NumberLanes() {
@@ -143,11 +165,13 @@ void Loader::NumberThreads() {
       annotators.push_back(*lane.global_tid);
     }
   }
-  const std::vector<int64_t> words = SortedUnion<int64_t>({&callers, &annotators});
+  const std::vector<int64_t>& sampled = Findings(TableId::kSamples).threads.keys();
+  const std::vector<int64_t> words = SortedUnion<int64_t>({&callers, &annotators, &sampled});
   for (const int64_t word : words) {
     trace_.threads.push_back({.global_tid = word, .process = ProcessId::kNone});
   }
   Renumber(trace_.calls.thread, PlacesIn(words, callers));
+  Renumber(trace_.samples.thread, PlacesIn(words, sampled));
 
   std::vector<NvtxLane> lanes;
   for (const RawNvtxLane& raw : raw_lanes) {
@@ -183,6 +207,7 @@ Result<Trace> Loader::Load() {
   StringIds strings;
   if (WantsTexts()) {
     NSYS_ASSIGN(strings, StringIds::Load(source_, trace_.schema, trace_.strings));
+    trace_.string_table_size = trace_.strings.size();
   }
   LoadContext context{.source = source_,
                       .schema = trace_.schema,
@@ -194,6 +219,11 @@ Result<Trace> Loader::Load() {
   NumberLanes();
   NumberThreads();
   NumberProcesses();
+  for (const CudaDevice& device : trace_.cuda_devices) {
+    if (trace_.device_inventory.empty() || trace_.device_inventory.back() != device.ordinal) {
+      trace_.device_inventory.push_back(device.ordinal);
+    }
+  }
   for (size_t table = 0; table < kTableCount; ++table) {
     const TableFindings& findings = findings_[table];
     trace_.rows_left_out[table] = findings.rows_left_out;

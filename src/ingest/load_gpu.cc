@@ -19,6 +19,8 @@ int32_t KindOf(std::optional<int64_t> cell) {
   return fits ? static_cast<int32_t>(*cell) : 0;
 }
 
+int32_t MemoryKindOf(std::optional<int64_t> cell) { return cell ? KindOf(cell) : kNoMemoryKind; }
+
 // The columns that all GPU tables have in common.
 class GpuColumns {
  public:
@@ -165,6 +167,9 @@ Status LoadCopies(LoadContext& context, ColumnSet wanted, CopyTable& to, TableFi
   const auto bytes = sized ? reader.Integer("bytes") : SourceColumnIndex::kAbsent;
   CopySizes sizes;
   const auto kind = kinds ? reader.Integer("copyKind") : SourceColumnIndex::kAbsent;
+  const bool memory = wanted.Has(Column::kMemory);
+  const auto from = memory ? reader.Integer("srcKind") : SourceColumnIndex::kAbsent;
+  const auto into = memory ? reader.Integer("dstKind") : SourceColumnIndex::kAbsent;
   NSYS_TRY(reader.Read(OpenEnd::kDrop, to, [&](const Cells& cells) {
     common.Add(cells);
     if (sized) {
@@ -173,6 +178,10 @@ Status LoadCopies(LoadContext& context, ColumnSet wanted, CopyTable& to, TableFi
     }
     if (kinds) {
       to.kind.push_back(KindOf(cells.Integer(kind)));
+    }
+    if (memory) {
+      to.from_memory.push_back(MemoryKindOf(cells.Integer(from)));
+      to.to_memory.push_back(MemoryKindOf(cells.Integer(into)));
     }
   }));
   SortByTime(to);
@@ -205,28 +214,6 @@ Status LoadSyncs(LoadContext& context, ColumnSet wanted, SyncTable& to, TableFin
   }));
   SortByTime(to);
   findings.Note(reader);
-  return {};
-}
-
-Status LoadDeviceInventory(LoadContext& context, std::vector<int64_t>& ordinals) {
-  const SourceTable* table = context.schema.Find(TableId::kCudaDevice);
-  if (table == nullptr) {
-    return {};
-  }
-  const char* column = table->Find("cudaId") != nullptr ? "cudaId" : "gpuId";
-  if (table->Find(column) == nullptr) {
-    return {};
-  }
-  const WantedColumn wanted[] = {{.name = column, .type = CellType::kInteger}};
-  NSYS_TRY(context.source.Read(table->name, wanted, [&](const Batch& batch) {
-    for (size_t row = 0; row < batch.rows; ++row) {
-      if (batch.columns[0].valid[row] != 0) {
-        ordinals.push_back(batch.columns[0].integers[row]);
-      }
-    }
-  }));
-  std::sort(ordinals.begin(), ordinals.end());
-  ordinals.erase(std::unique(ordinals.begin(), ordinals.end()), ordinals.end());
   return {};
 }
 

@@ -132,6 +132,12 @@ SourceRule RuleOf(TableId table, Column column) {
       return NameRule(table);
     case Column::kKind:
       return KindRule(table);
+    case Column::kMemory:
+      return {.all = {"srcKind", "dstKind"}, .any = {}};
+    case Column::kPayload:
+      return {.all = {"binaryData"}, .any = {}};
+    case Column::kWhole:
+      return {};
   }
   return {};
 }

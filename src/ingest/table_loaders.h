@@ -45,7 +45,17 @@ Status LoadSyncs(LoadContext& context, ColumnSet wanted, SyncTable& to, TableFin
 Status LoadCalls(LoadContext& context, ColumnSet wanted, CallTable& to, TableFindings& findings);
 Status LoadNvtx(LoadContext& context, ColumnSet wanted, NvtxTable& to, TableFindings& findings);
 
-// The distinct CUDA ordinals that the capture lists, ascending.
-Status LoadDeviceInventory(LoadContext& context, std::vector<int64_t>& ordinals);
+Status LoadSamples(LoadContext& context, ColumnSet wanted, SampleTable& to,
+                   TableFindings& findings);
+Status LoadOverheads(LoadContext& context, ColumnSet wanted, Events& to, TableFindings& findings);
+
+// Small tables, each read whole. What the capture lacks stays empty.
+Status LoadCudaDevices(LoadContext& context, std::vector<CudaDevice>& to);
+Status LoadGpus(LoadContext& context, std::vector<Gpu>& to);
+Status LoadThreadNames(LoadContext& context, std::vector<ThreadName>& to);
+Status LoadNics(LoadContext& context, std::vector<Nic>& to);
+Status LoadPayloadSchemas(LoadContext& context, std::vector<PayloadSchema>& to);
+// Number → name of an ENUM_… table.
+Status LoadEnumNames(LoadContext& context, TableId table, std::map<int64_t, std::string>& to);
 
 }  // namespace nsys

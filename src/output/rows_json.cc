@@ -18,6 +18,7 @@ List RowsToList(const Answer& answer, std::optional<int64_t> max_rows) {
   } else {
     const size_t total = answer.rows.size();
     const size_t shown = max_rows ? std::min(total, static_cast<size_t>(*max_rows)) : total;
+    list.insert(list.end(), answer.about_before.begin(), answer.about_before.end());
     list.insert(list.end(), answer.rows.begin(),
                 answer.rows.begin() + static_cast<std::ptrdiff_t>(shown));
     list.insert(list.end(), answer.about.begin(), answer.about.end());

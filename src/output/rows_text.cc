@@ -118,9 +118,44 @@ std::string FittedTable(const Skill& skill, const Answer& answer, const TextStyl
   return table;
 }
 
+// Each row as lines of a heading and its value.
+std::string FieldsText(const Skill& skill, const Answer& answer) {
+  constexpr size_t kLongestName = 160;
+  size_t width = 0;
+  for (const ColumnSpec& column : skill.columns) {
+    width = std::max(width, DisplayWidth(column.header));
+  }
+  std::string text;
+  for (const Object& row : answer.rows) {
+    text += text.empty() ? "" : "\n";
+    for (const ColumnSpec& column : skill.columns) {
+      if (column.header.empty() || (column.render == nullptr && row.Find(column.key) == nullptr)) {
+        continue;
+      }
+      const std::string padding(width - DisplayWidth(column.header), ' ');
+      text += fmt::format("{}{}  {}\n", column.header, padding, Cell(column, row, kLongestName));
+    }
+  }
+  return text;
+}
+
+std::string Body(const Skill& skill, const Answer& answer, const TextStyle& style) {
+  if (answer.rows.empty()) {
+    return fmt::format("({})\n", skill.empty_text);
+  }
+  if (skill.report != nullptr) {
+    return skill.report(answer);
+  }
+  return skill.text_form == TextForm::kFields ? FieldsText(skill, answer)
+                                              : FittedTable(skill, answer, style);
+}
+
+// `error` is a sentence, or an object with a code and a message.
 std::string ProblemText(const Skill& skill, const Object& problem) {
-  std::string text =
-      fmt::format("{}: {}\n", skill.title, Printable(*problem.Find("error")->AsText()));
+  const Value& error = *problem.Find("error");
+  const Object* coded = error.AsObject();
+  const Value* words = coded == nullptr ? &error : coded->Find("message");
+  std::string text = fmt::format("{}: {}\n", skill.title, Printable(*words->AsText()));
   if (const Value* hint = problem.Find("hint")) {
     text += fmt::format("\n{}\n", Printable(*hint->AsText()));
   }
@@ -170,8 +205,7 @@ std::string RowsToText(const Skill& skill, const Answer& answer, const TextStyle
     return ProblemText(skill, *answer.problem);
   }
   std::string text = Strong(skill.title, style) + "\n\n";
-  text += answer.rows.empty() ? fmt::format("({})\n", skill.empty_text)
-                              : FittedTable(skill, answer, style);
+  text += Body(skill, answer, style);
   if (!answer.notes.empty()) {
     text += "\n";
   }

@@ -77,8 +77,8 @@ double Seconds(int64_t ns) { return RoundHalfEven(static_cast<double>(ns) / 1e9,
 
 Result<Answer> Run(const Query& query) {
   const int64_t device = query.params.Int("device");
-  const auto iterations = DetectIterations(
-      query.trace,
+  const auto& iterations = DetectIterations(
+      query.views,
       {.device = device, .marker = query.params.Text("marker"), .window = query.window});
   Answer answer;
   for (size_t number = 0; number < iterations.size(); ++number) {

@@ -25,6 +25,24 @@ std::string_view CanonicalName(TableId table) {
       return "StringIds";
     case TableId::kCudaDevice:
       return "TARGET_INFO_CUDA_DEVICE";
+    case TableId::kGpu:
+      return "TARGET_INFO_GPU";
+    case TableId::kThreadNames:
+      return "ThreadNames";
+    case TableId::kSamples:
+      return "COMPOSITE_EVENTS";
+    case TableId::kOverhead:
+      return "PROFILER_OVERHEAD";
+    case TableId::kNics:
+      return "TARGET_INFO_NIC_INFO";
+    case TableId::kMemoryKinds:
+      return "ENUM_CUDA_MEM_KIND";
+    case TableId::kSyncTypes:
+      return "ENUM_CUPTI_SYNC_TYPE";
+    case TableId::kPayloadSchemas:
+      return "NVTX_PAYLOAD_SCHEMAS";
+    case TableId::kPayloadEntries:
+      return "NVTX_PAYLOAD_SCHEMA_ENTRIES";
   }
   return "";
 }

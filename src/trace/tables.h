@@ -28,8 +28,17 @@ enum class TableId : uint8_t {
   kNvtx,
   kStringIds,
   kCudaDevice,
+  kGpu,
+  kThreadNames,
+  kSamples,
+  kOverhead,
+  kNics,
+  kMemoryKinds,
+  kSyncTypes,
+  kPayloadSchemas,
+  kPayloadEntries,
 };
-inline constexpr size_t kTableCount = 9;
+inline constexpr size_t kTableCount = 18;
 
 // The name of the table in Nsight's schema, e.g. "CUPTI_ACTIVITY_KIND_KERNEL".
 std::string_view CanonicalName(TableId table);
@@ -43,9 +52,12 @@ enum class Column : uint8_t {
   kName,         // kernel names; name of an API call; text of an NVTX range
   kThread,       // the thread of an API call or, with its domain, of an NVTX range
   kBytes,
-  kKind,  // copy kind, synchronization type, NVTX event type
+  kKind,     // copy kind, synchronization type, NVTX event type
+  kMemory,   // of a copy: what memory it reads and writes
+  kPayload,  // of an NVTX range: its binary payload
+  kWhole,    // every column of a table that is always read as a whole: those from kCudaDevice on
 };
-inline constexpr size_t kColumnCount = 7;
+inline constexpr size_t kColumnCount = 10;
 
 class ColumnSet {
  public:
@@ -124,11 +136,19 @@ struct KernelTable : GpuEvents {
   }
 };
 
+inline constexpr int32_t kNoMemoryKind = -1;
+
 struct CopyTable : GpuEvents {
   std::vector<int64_t> bytes;
   std::vector<int32_t> kind;  // ENUM_CUDA_MEMCPY_OPER
+  // ENUM_CUDA_MEM_KIND of the source and the destination; kNoMemoryKind when the capture does not
+  // tell.
+  std::vector<int32_t> from_memory;
+  std::vector<int32_t> to_memory;
 
-  auto columns() { return std::tuple_cat(GpuEvents::columns(), std::tie(bytes, kind)); }
+  auto columns() {
+    return std::tuple_cat(GpuEvents::columns(), std::tie(bytes, kind, from_memory, to_memory));
+  }
 };
 
 struct SyncTable : GpuEvents {
@@ -146,14 +166,27 @@ struct CallTable : Events {
   auto columns() { return std::tuple_cat(Events::columns(), std::tie(thread, correlation, name)); }
 };
 
+inline constexpr uint32_t kNoPayload = 0xFFFFFFFF;
+
 // NVTX rows of every type. Marks, and ranges still open at the end of the capture, end when they
 // start.
 struct NvtxTable : Events {
   std::vector<NvtxLaneId> lane;
   std::vector<StringId> text;  // kNone for a range without a name
   std::vector<int32_t> event_type;
+  std::vector<uint32_t> payload;  // row of Trace::payloads, or kNoPayload
 
-  auto columns() { return std::tuple_cat(Events::columns(), std::tie(lane, text, event_type)); }
+  auto columns() {
+    return std::tuple_cat(Events::columns(), std::tie(lane, text, event_type, payload));
+  }
+};
+
+// Samples of what runs on the processors: start = end = time of the sample.
+struct SampleTable : Events {
+  std::vector<ThreadId> thread;
+  std::vector<int64_t> cycles;  // processor cycles that the sample stands for; at least 0
+
+  auto columns() { return std::tuple_cat(Events::columns(), std::tie(thread, cycles)); }
 };
 
 // The rows of `events` in the order of (start, end, row); empty when they are in order already.

@@ -6,6 +6,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,6 +50,52 @@ struct NvtxLane {
   ThreadId thread = ThreadId::kNone;
   int64_t domain = 0;
   auto operator<=>(const NvtxLane&) const = default;
+};
+
+// A GPU of the machine, as the system numbers it. What the export does not tell is absent.
+struct Gpu {
+  int64_t id = 0;
+  std::optional<std::string> name;  // product, e.g. "NVIDIA H100 80GB HBM3"
+  std::optional<std::string> chip;  // e.g. "GH100"
+  std::optional<int64_t> memory_bytes;
+  std::optional<int64_t> bytes_per_second;  // of its memory
+  std::optional<int64_t> multiprocessors;
+};
+
+// Which GPU a process means by a CUDA ordinal.
+struct CudaDevice {
+  int64_t ordinal = 0;
+  std::optional<int64_t> gpu;  // Gpu::id
+  std::optional<int64_t> pid;
+};
+
+struct ThreadName {
+  int64_t global_tid = 0;
+  int64_t priority = 0;  // the name of the highest priority is the one to show
+  StringId name = StringId::kNone;
+};
+
+struct Nic {
+  std::string name;
+  std::optional<int64_t> vendor;
+};
+
+// How an NVTX domain lays out the binary payloads of one schema.
+struct PayloadField {
+  int64_t index = 0;
+  int64_t flags = 0;
+  int64_t type = 0;  // a type number of NVTX, or the id of a schema
+  std::string name;
+  int64_t array_or_union = 0;
+  std::optional<int64_t> offset;  // bytes from the start of the payload
+};
+struct PayloadSchema {
+  int64_t domain = 0;
+  int64_t id = 0;
+  std::string name;
+  int64_t type = 0;
+  int64_t bytes = 0;
+  std::vector<PayloadField> fields;  // by index
 };
 
 struct SourceColumn {
@@ -96,6 +143,19 @@ struct Trace {
   SyncTable syncs;
   CallTable calls;
   NvtxTable nvtx;
+  SampleTable samples;
+  Events overheads;  // intervals in which the profiler itself cost time
+
+  // Small tables, in a total order of their contents.
+  std::vector<Gpu> gpus;                        // by id
+  std::vector<CudaDevice> cuda_devices;         // by (ordinal, gpu, pid)
+  std::vector<ThreadName> thread_names;         // by (thread, priority descending, text)
+  std::vector<Nic> nics;                        // by name
+  std::vector<PayloadSchema> payload_schemas;   // by (domain, id), each once
+  std::vector<std::string> payloads;            // raw bytes, by position in NvtxTable::payload
+  std::map<int64_t, std::string> memory_kinds;  // names of ENUM_CUDA_MEM_KIND
+  std::map<int64_t, std::string> sync_types;    // names of ENUM_CUPTI_SYNC_TYPE
+  size_t string_table_size = 0;  // texts of `strings` below this id come from StringIds
 
   std::vector<int64_t> device_inventory;  // CUDA ordinals of TARGET_INFO_CUDA_DEVICE, ascending
   std::array<int64_t, kTableCount> rows_left_out = {};  // rows of each table that could not be used

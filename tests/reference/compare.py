@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import functools
+import importlib
 import json
 import os
 import pathlib
@@ -34,6 +35,12 @@ DECIMALS = {"sync_ms": 3, "max_kernel_ms": 3, "bubble_pct": 2, "gpu_start_s": 4,
             "avg_kb": 1, "nccl_breakdown.avg_ms": 3, "nccl_breakdown.min_ms": 3, "nccl_breakdown.max_ms": 3,
             "kernel_instances.duration_ms": 3}
 SENTENCES = {"hint", "reason", "note", "description"}  # wording is ours; never compared byte by byte
+ANSWERS = dict(naive.ANSWERS)  # skill -> what its rows should be
+for _file in sorted(pathlib.Path(__file__).resolve().parent.glob("naive_*.py")):  # one per group of skills
+    _module = importlib.import_module(_file.stem)
+    ANSWERS.update(_module.ANSWERS)
+    DECIMALS.update(getattr(_module, "DECIMALS", {}))
+    SENTENCES |= getattr(_module, "SENTENCES", set())
 ROWS = "rows"  # the key of a difference in which rows there are
 EXIT = "exit code"
 
@@ -223,7 +230,7 @@ class Comparison:
 
     def right_answer(self, case: Case) -> list[dict] | None:
         """What the skill's rows should be, or nothing when naive.py does not know the skill."""
-        answer = naive.ANSWERS.get(case.skill)
+        answer = ANSWERS.get(case.skill)
         if answer is None:
             return None
         f = self.file(case.fixture)
@@ -232,11 +239,12 @@ class Comparison:
             return naive.no_kernels(f, params["device"], None)
         rows = answer(f, params, window)
         if max_rows is not None and len(rows) > max_rows and "error" not in rows[0]:
-            plain = [r for r in rows if "_summary" not in r]
-            about = [r for r in rows if "_summary" in r]
+            plain = [r for r in rows if not is_about(r)]
+            first = rows.index(plain[0]) if plain else len(rows)
+            before, about = rows[:first], [r for r in rows[first:] if is_about(r)]
             if len(plain) > max_rows:
                 about.append({"_truncated": True, "_total_rows": len(plain), "_shown_rows": max_rows})
-            rows = plain[:max_rows] + about
+            rows = before + plain[:max_rows] + about
         return rows
 
     def rule_for(self, case: Case, key: str) -> str:
@@ -258,6 +266,11 @@ class Comparison:
             same = len(right) == len(ours) and all(holds(case.skill, r, o) for r, o in zip(right, ours))
             return rule if same else ""
         return rule if wanted is not MISSING and equal(case.skill, d.key, wanted, d.ours) else ""
+
+
+def is_about(row: dict) -> bool:
+    """Whether a row is about the data: `_summary`, `_metadata` and the like, which --max-rows never cuts."""
+    return any(k.startswith("_") for k in row)
 
 
 def has_negative_count(args: tuple[str, ...]) -> bool:
