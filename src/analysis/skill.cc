@@ -45,6 +45,36 @@ std::string_view ParamTypeName(ParamType type) {
   return "";
 }
 
+std::string_view UnitName(Unit unit) {
+  switch (unit) {
+    case Unit::kCount:
+      return "count";
+    case Unit::kMs:
+      return "ms";
+    case Unit::kUs:
+      return "us";
+    case Unit::kSeconds:
+      return "s";
+    case Unit::kMb:
+      return "MB (10^6 bytes)";
+    case Unit::kKb:
+      return "KB (10^3 bytes)";
+    case Unit::kGbps:
+      return "GB/s (10^9 bytes)";
+    case Unit::kPct:
+      return "%";
+    case Unit::kFlag:
+      return "yes or no";
+    case Unit::kTimeNs:
+      return "ns on the capture's clock";
+    case Unit::kText:
+    case Unit::kId:
+    case Unit::kNested:
+      break;
+  }
+  return "";
+}
+
 Param Param::Int(std::string name, int64_t default_value, std::string doc) {
   return {.name = std::move(name),
           .type = ParamType::kInt,

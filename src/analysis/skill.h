@@ -85,6 +85,7 @@ class Params {
 
 // ---- columns
 
+// UnitName: as users read it, e.g. "ms"; empty where the unit says nothing.
 enum class Unit {
   kText,
   kCount,
@@ -100,6 +101,8 @@ enum class Unit {
   kTimeNs,
   kNested
 };
+
+std::string_view UnitName(Unit unit);
 
 // One key of a row: how JSON names it and what it means, and how the text table shows it.
 struct ColumnSpec {
@@ -164,6 +167,7 @@ struct Skill {
   std::vector<Param> params = {};
   WindowRule window_rule = WindowRule::kContain;
   std::vector<ColumnSpec> columns = {};
+  std::string_view example = {};  // arguments behind PROFILE in examples: "-p name=forward"
   std::string_view empty_text = "no results";  // what the text form says when nothing was found
   TextForm text_form = TextForm::kTable;
   // The text form of rows that are neither, without title and notes; ends in a newline.

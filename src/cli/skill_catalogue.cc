@@ -77,8 +77,12 @@ Object InfoObject(const Skill& skill) {
                                   {"required", param.required}});
   }
   Object columns;
+  Object units;
   for (const ColumnSpec& column : skill.columns) {
     columns.Set(column.key, column.doc);
+    if (const std::string_view unit = UnitName(column.unit); !unit.empty()) {
+      units.Set(column.key, unit);
+    }
   }
   return {{"name", skill.name},
           {"description", skill.doc},
@@ -89,6 +93,9 @@ Object InfoObject(const Skill& skill) {
           {"required_one_of", TableNames(skill.needs_one_of)},
           {"window", WindowRuleName(skill.window_rule)},
           {"columns", std::move(columns)},
+          {"units", std::move(units)},
+          {"example", fmt::format("nsys-ai skill run {} PROFILE{}{}", skill.name,
+                                  skill.example.empty() ? "" : " ", skill.example)},
           {"origin", "builtin"}};
 }
 
@@ -110,7 +117,8 @@ std::string InfoText(const Skill& skill) {
     columns.push_back({std::string(column.key), std::string(column.doc)});
   }
   text += "\n" + TextTable({{"JSON key"}, {"Meaning"}}, columns);
-  return text + fmt::format("\nRun it:  nsys-ai skill run {} PROFILE\n", skill.name);
+  return text + fmt::format("\nRun it:  nsys-ai skill run {} PROFILE{}{}\n", skill.name,
+                            skill.example.empty() ? "" : " ", skill.example);
 }
 
 }  // namespace

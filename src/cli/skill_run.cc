@@ -51,9 +51,9 @@ int64_t IterationDevice(const Skill& skill, const Trace& trace, const Params& pa
   return devices.empty() ? 0 : devices.front();
 }
 
-// The window of the wanted iteration, announced when pauses stand in for markers.
-Result<Window> IterationWindow(const SkillRunRequest& request, const Skill& skill, Views& views,
-                               const Params& params) {
+// The wanted iteration.
+Result<Iteration> FindIteration(const SkillRunRequest& request, const Skill& skill, Views& views,
+                                const Params& params) {
   const int64_t device = IterationDevice(skill, views.trace(), params);
   const auto& iterations =
       DetectIterations(views, {.device = device, .marker = request.marker, .window = std::nullopt});
@@ -73,14 +73,25 @@ Result<Window> IterationWindow(const SkillRunRequest& request, const Skill& skil
                                *request.iteration, device, count - 1),
         .hint = "nsys-ai skill run iteration_timing lists them"};
   }
-  const Iteration& chosen = iterations[static_cast<size_t>(*request.iteration)];
-  if (chosen.heuristic) {
-    Warn(
-        fmt::format("no NVTX range holds the marker '{}': iteration {} is a stretch between GPU "
-                    "pauses of more than {} ms",
-                    request.marker, *request.iteration, kIterationPauseNs / 1'000'000));
+  return iterations[static_cast<size_t>(*request.iteration)];
+}
+
+// Says, in the text form and in a row about the data, that pauses stood in for marker ranges.
+void AnnounceHeuristic(const SkillRunRequest& request, const Iteration& iteration, Answer& answer) {
+  if (!iteration.heuristic || answer.abstention || answer.problem) {
+    return;
   }
-  return Window{chosen.gpu_start_ns, chosen.gpu_end_ns};
+  const std::string words = fmt::format(
+      "no NVTX range holds the marker '{}': iteration {} is a stretch between GPU "
+      "pauses of more than {} ms",
+      request.marker, *request.iteration, kIterationPauseNs / 1'000'000);
+  Warn(words);
+  answer.notes.push_back(fmt::format("Caution: {}.", words));
+  answer.about.push_back({{"_iteration", *request.iteration},
+                          {"heuristic", true},
+                          {"marker", request.marker},
+                          {"start_ns", iteration.gpu_start_ns},
+                          {"end_ns", iteration.gpu_end_ns}});
 }
 
 TextStyle StyleOfTerminal(bool to_stdout) {
@@ -126,7 +137,13 @@ Result<Answer> AnswerFor(const SkillRunRequest& request, const Skill& skill, con
     if (auto answer = AbstainWithoutLaunches(trace)) {
       return *std::move(answer);
     }
-    NSYS_ASSIGN(window, IterationWindow(request, skill, views, params));
+    NSYS_ASSIGN(const Iteration iteration, FindIteration(request, skill, views, params));
+    window = Window{iteration.gpu_start_ns, iteration.gpu_end_ns};
+    NSYS_ASSIGN(
+        Answer answer,
+        RunSkill(skill, {.trace = trace, .params = params, .window = window, .views = views}));
+    AnnounceHeuristic(request, iteration, answer);
+    return answer;
   }
   return RunSkill(skill, {.trace = trace, .params = params, .window = window, .views = views});
 }
