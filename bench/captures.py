@@ -78,6 +78,14 @@ def scale(seed, path, target_mb):
     db.close()
 
 
+def middle_of_kernels(path):
+    """A time in ns in the middle of the kernels."""
+    db = sqlite3.connect(f"file:{os.path.abspath(path)}?mode=ro&immutable=1", uri=True)
+    first, last = db.execute("SELECT min(start), max(end) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()
+    db.close()
+    return (first + last) // 2
+
+
 def describe(path):
     """Size and number of events, in words."""
     db = sqlite3.connect(f"file:{os.path.abspath(path)}?mode=ro&immutable=1", uri=True)

@@ -27,6 +27,15 @@ import peer as peer_program
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WAYS = ("direct", "cold", "warm")
+# What skills with required parameters are asked.
+ARGUMENTS = {
+    "region_mfu": ["-p", "name=forward", "-p", "theoretical_flops=1e9", "-p", "peak_tflops=989"],
+    "theoretical_flops": ["-p", "operation=full_model", "-p", "hidden_dim=4096", "-p", "seq_len=4096"],
+    "arithmetic_intensity": ["-p", "theoretical_flops=1e12", "-p", "peak_tflops=989", "-p", "hbm_bw_gbps=3350"],
+    "speedup_estimator": ["-p", "iteration_ms=100", "-p", "idle_ms=25"],
+    "iteration_detail": ["-p", "iteration=1"],
+}
+WINDOW_NS = 10_000_000  # of the skill that asks for the code in a window: from the middle of the kernels
 LEAST_CPU_S = 0.01  # below this, the start of two programs would be compared, not their work
 
 
@@ -86,34 +95,45 @@ def read_through(path):
             pass
 
 
+def arguments_of(name, options):
+    if name == "code_attribution_candidates":
+        start = captures.middle_of_kernels(options.capture)
+        return ["-p", f"start_ns={start}", "-p", f"end_ns={start + WINDOW_NS}"]
+    return ARGUMENTS.get(name, [])
+
+
 def bench_skill(name, options, peer, peer_capture):
     """Runs of one skill, ours and each way of theirs in turns."""
     samples = {way: Sample() for way in ("ours", *WAYS)}
-    ours = [options.binary, "skill", "run", name, options.capture, "--format", "json"]
-    cold = options.cold_rounds if not options.cold_skills or name in options.cold_skills else 0
+    words = arguments_of(name, options)
+    ours = [options.binary, "skill", "run", name, options.capture, "--format", "json", *words]
+    wants_cold = "cold" in options.ways and (not options.cold_skills or name in options.cold_skills)
+    cold = options.cold_rounds if wants_cold else 0
     for turn in range(options.rounds):
         samples["ours"].run(ours)
         if peer is None:
             continue
-        theirs = peer.skill(name, peer_capture)
-        samples["direct"].run([*theirs, "--no-cache"], peer.env)
-        samples["ours"].run(ours)
+        theirs = [*peer.skill(name, peer_capture), *words]
+        if "direct" in options.ways:
+            samples["direct"].run([*theirs, "--no-cache"], peer.env)
+            samples["ours"].run(ours)
         if turn < cold:
             peer_program.drop_caches(os.path.dirname(peer_capture))
             samples["cold"].run(theirs, peer.env)
             samples["ours"].run(ours)
         elif turn == 0:
             Sample().run(theirs, peer.env)  # completes the cache
-        samples["warm"].run(theirs, peer.env)
+        if "warm" in options.ways:
+            samples["warm"].run(theirs, peer.env)
     return samples
 
 
-def print_skills(results, with_peer):
+def print_skills(results, shown_ways):
     """One table of CPU seconds, one of memory."""
     launcher = Sample()
     launcher.run(["true"])
     least_rss = launcher.median_rss() * 1.1
-    ways = WAYS if with_peer else ()
+    ways = shown_ways
     header = ["ours", *ways, *(f"{way}/ours" for way in ways)]
     for title, digits, least, median in (("CPU s", 2, LEAST_CPU_S, Sample.median_cpu),
                                          ("peak RSS MB", 0, least_rss, Sample.median_rss)):
@@ -191,6 +211,7 @@ def parse_arguments():
     parser.add_argument("--seed-capture", help="small capture to scale when --capture is not given")
     parser.add_argument("--target-mb", type=float, default=200, help="size of the capture made (default: 200)")
     parser.add_argument("--peer-home", help="folder with, or for, the Python program")
+    parser.add_argument("--ways", type=names, default=list(WAYS), help="of the Python program (default: all three)")
     parser.add_argument("--rounds", type=int, default=3, help="default: 3")
     parser.add_argument("--skills", type=names, default=[], help="comma-separated (default: all)")
     parser.add_argument("--cold-rounds", type=int, default=1, help="of these rounds, with a cold run (default: 1)")
@@ -225,7 +246,7 @@ def run(options, folder):
         print(f"{name} done", file=sys.stderr)
         if peer is not None and os.path.getsize(peer_capture) != os.path.getsize(options.capture):
             raise SystemExit("the Python program wrote into its capture: it used its slow fallback, no fair comparison")
-    print_skills(results, peer is not None)
+    print_skills(results, options.ways if peer is not None else ())
     start = bench_start(options, peer)
     print(f"\nload average at the end {os.getloadavg()[0]:.1f}")
     if options.json:

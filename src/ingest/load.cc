@@ -10,6 +10,9 @@
 #include <thread>
 #include <utility>
 
+#include <fmt/core.h>
+
+#include "base/text.h"
 #include "ingest/table_loaders.h"
 
 namespace nsys {
@@ -68,6 +71,7 @@ class Loader {
   void NumberLanes();
   void NumberThreads();
   void NumberProcesses();
+  void ListDevices();
 
   const TableSource& source_;
   const Reads& reads_;
@@ -202,6 +206,35 @@ void Loader::NumberProcesses() {
   }
 }
 
+// Processes number GPUs as they see them, so "device 0" of two processes may be two GPUs.
+void Loader::ListDevices() {
+  for (const CudaDevice& device : trace_.cuda_devices) {
+    if (trace_.device_inventory.empty() || trace_.device_inventory.back() != device.ordinal) {
+      trace_.device_inventory.push_back(device.ordinal);
+    }
+  }
+  for (const int64_t ordinal : trace_.device_inventory) {
+    std::vector<std::string> gpus;
+    for (const CudaDevice& device : trace_.cuda_devices) {
+      const bool used =
+          std::any_of(trace_.lanes.begin(), trace_.lanes.end(), [&](const Lane& lane) {
+            return lane.device == ordinal && lane.global_pid &&
+                   Process{*lane.global_pid}.pid() == device.pid;
+          });
+      if (device.ordinal == ordinal && device.gpu && used &&
+          (gpus.empty() || gpus.back() != std::to_string(*device.gpu))) {
+        gpus.push_back(std::to_string(*device.gpu));
+      }
+    }
+    if (gpus.size() > 1) {
+      trace_.warnings.push_back(fmt::format(
+          "device {} stands for the GPUs {} in different processes; figures of device {} "
+          "put them together",
+          ordinal, Join(gpus, " and "), ordinal));
+    }
+  }
+}
+
 Result<Trace> Loader::Load() {
   trace_.schema = ProbeSchema(source_);
   StringIds strings;
@@ -219,11 +252,7 @@ Result<Trace> Loader::Load() {
   NumberLanes();
   NumberThreads();
   NumberProcesses();
-  for (const CudaDevice& device : trace_.cuda_devices) {
-    if (trace_.device_inventory.empty() || trace_.device_inventory.back() != device.ordinal) {
-      trace_.device_inventory.push_back(device.ordinal);
-    }
-  }
+  ListDevices();
   for (size_t table = 0; table < kTableCount; ++table) {
     const TableFindings& findings = findings_[table];
     trace_.rows_left_out[table] = findings.rows_left_out;

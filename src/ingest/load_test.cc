@@ -152,5 +152,23 @@ TEST(LoadTrace, ProgressCountsRows) {
   EXPECT_GT(last.load(), 190000);
 }
 
+// Two processes that each see one GPU call it device 0.
+TEST(LoadTrace, WarnsOfOrdinalsThatStandForSeveralGpus) {
+  const auto sql = [](int gpu_of_second) {
+    const int64_t first = int64_t{100} << 24;
+    const int64_t second = int64_t{200} << 24;
+    return fmt::format(
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, streamId, globalPid);"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(0, 5, 0, 7, {}), (0, 5, 0, 7, {});"
+        "CREATE TABLE TARGET_INFO_CUDA_DEVICE(gpuId, cudaId, pid);"
+        "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES(0, 0, 100), ({}, 0, 200), (5, 0, 300);",
+        first, second, gpu_of_second);
+  };
+  const Reads reads = {{TableId::kKernel, {Column::kTime, Column::kLane}}};
+  EXPECT_THAT(LoadSql(sql(3), reads).warnings,
+              ElementsAre(HasSubstr("device 0 stands for the GPUs 0 and 3")));
+  EXPECT_THAT(LoadSql(sql(0), reads).warnings, IsEmpty()) << "process 300 ran nothing";
+}
+
 }  // namespace
 }  // namespace nsys
