@@ -3,12 +3,9 @@
 //
 // Kernels of all devices inside the window, grouped by display name.
 // total = Σ (end − start); avg = total / invocations. Order: exact total descending, then name.
-#include <algorithm>
-#include <unordered_map>
-
 #include <fmt/core.h>
 
-#include "analysis/selection.h"
+#include "analysis/kernel_totals.h"
 #include "base/number.h"
 #include "skills/skills.h"
 #include "trace/kernel_class.h"
@@ -16,55 +13,19 @@
 namespace nsys {
 namespace {
 
-struct Group {
-  StringId name{};
-  int64_t invocations = 0;
-  int64_t total_ns = 0;
-  int64_t min_ns = 0;
-  int64_t max_ns = 0;
-  Hull hull;
-
-  void Add(Span span) {
-    const int64_t duration = span.length_ns();
-    min_ns = invocations == 0 ? duration : std::min(min_ns, duration);
-    max_ns = invocations == 0 ? duration : std::max(max_ns, duration);
-    hull.Add(span);
-    total_ns += duration;
-    ++invocations;
-  }
-};
-
-std::vector<Group> GroupByName(const Query& query) {
-  const KernelTable& kernels = query.trace.kernels;
-  std::vector<Group> groups;
-  std::unordered_map<uint32_t, size_t> position;
-  for (size_t row = 0; row < kernels.size(); ++row) {
-    if (!Contains(query.window, kernels.start_ns[row], kernels.end_ns[row])) {
-      continue;
-    }
-    const auto [at, added] = position.try_emplace(Index(kernels.name[row]), groups.size());
-    if (added) {
-      groups.push_back({.name = kernels.name[row]});
-    }
-    groups[at->second].Add(kernels.span(row));
-  }
-  return groups;
-}
-
-Object MakeRow(const Trace& trace, const Group& group, int64_t all_ns) {
+Object MakeRow(const Trace& trace, const KernelTotal& group, int64_t all_ns) {
   const TensorCoreUse tensor = TensorCoreClass(trace.Text(group.name));
-  const double average = Ratio(group.total_ns, group.invocations) / 1e6;
-  const Span span = group.hull.span().value_or(Span{});
+  const double average = Ratio(group.total_ns, group.count) / 1e6;
   return {{"kernel_name", trace.Text(group.name)},
-          {"invocations", group.invocations},
+          {"invocations", group.count},
           {"total_ms", NsToMs(group.total_ns, 2, Rounding::kHalfAway)},
           {"avg_ms", RoundHalfAway(average, 2)},
           {"min_ms", NsToMs(group.min_ns, 2, Rounding::kHalfAway)},
           {"max_ms", NsToMs(group.max_ns, 2, Rounding::kHalfAway)},
           {"tc_eligible", tensor.eligible},
           {"tc_active", tensor.active},
-          {"span_start_ns", span.begin_ns},
-          {"span_end_ns", span.end_ns},
+          {"span_start_ns", group.first_ns},
+          {"span_end_ns", group.last_ns},
           {"total_ns", group.total_ns},
           {"min_ns", group.min_ns},
           {"max_ns", group.max_ns},
@@ -73,15 +34,9 @@ Object MakeRow(const Trace& trace, const Group& group, int64_t all_ns) {
 
 Result<Answer> Run(const Query& query) {
   const Trace& trace = query.trace;
-  std::vector<Group> groups = GroupByName(query);
-  std::sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
-    if (a.total_ns != b.total_ns) {
-      return a.total_ns > b.total_ns;
-    }
-    return trace.Text(a.name) < trace.Text(b.name);
-  });
+  const std::vector<KernelTotal>& groups = KernelTotals(query.views, std::nullopt, query.window);
   int64_t total = 0;
-  for (const Group& group : groups) {
+  for (const KernelTotal& group : groups) {
     total += group.total_ns;
   }
   const auto limit = static_cast<size_t>(query.params.Int("limit"));

@@ -11,7 +11,7 @@ namespace {
 // so that finding one stays logarithmic even when a capture repeats an id without end.
 class CallIndex {
  public:
-  explicit CallIndex(const Trace& trace) : trace_(trace) {
+  CallIndex(const Trace& trace, std::span<const uint8_t> wanted) : trace_(trace) {
     size_t slots = 1024;
     while (slots < trace.calls.size() * 2) {
       slots *= 2;
@@ -19,7 +19,8 @@ class CallIndex {
     slots_.assign(slots, kNoGroup);
     std::vector<uint32_t> group_of_call(trace.calls.size(), kNoGroup);
     for (uint32_t call = 0; call < trace.calls.size(); ++call) {
-      if (trace.calls.correlation[call] != kNoCorrelation) {
+      const bool candidate = wanted.empty() || wanted[call] != 0;
+      if (candidate && trace.calls.correlation[call] != kNoCorrelation) {
         group_of_call[call] = GroupFor(call);
       }
     }
@@ -124,8 +125,9 @@ bool AnyProcessUnknown(const std::vector<ThreadId>& threads) {
 
 }  // namespace
 
-std::vector<uint32_t> LinkLaunches(const Trace& trace, const GpuEvents& events) {
-  const CallIndex index(trace);
+std::vector<uint32_t> LinkLaunches(const Trace& trace, const GpuEvents& events,
+                                   std::span<const uint8_t> wanted) {
+  const CallIndex index(trace, wanted);
   std::vector<ProcessId> lane_process(trace.lanes.size());
   for (size_t lane = 0; lane < trace.lanes.size(); ++lane) {
     lane_process[lane] = trace.FindProcess(trace.lanes[lane].global_pid);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "trace/trace.h"
@@ -21,6 +22,8 @@ inline constexpr int64_t kClockSkewNs = 50'000;
 // of either side is unknown, the correlation id alone decides, unless calls of several processes
 // would do. Needs kTime, kCorrelation of both,
 // kLane of `events` and kThread of the calls. O(events · log calls + calls).
-std::vector<uint32_t> LinkLaunches(const Trace& trace, const GpuEvents& events);
+// With `wanted`, one byte per row of trace.calls, only the calls that it marks are candidates.
+std::vector<uint32_t> LinkLaunches(const Trace& trace, const GpuEvents& events,
+                                   std::span<const uint8_t> wanted = {});
 
 }  // namespace nsys

@@ -111,6 +111,10 @@ def skills() -> list[str]:
     return [s["name"] for s in skill_list() if not any(p["required"] and p["default"] is None for p in s["params"])]
 
 
+# What a skill needs to find anything in a synthetic capture, where nothing is unusual.
+TO_FIND_ANY = {"nccl_anomaly": ("-p", "threshold=0.5")}
+
+
 def device_skills() -> list[str]:
     return [s["name"] for s in skill_list() if any(p["name"] == "device" for p in s["params"])]
 

@@ -117,7 +117,7 @@ class Catalogue(Usage):
         capture, _ = synthetic(0, 2, "graph")
         for name in harness.skills():
             known = set(run("skill", "info", name).json()["columns"])
-            answer = harness.data(rows(name, capture))
+            answer = harness.data(rows(name, capture, *harness.TO_FIND_ANY.get(name, ())))
             self.assertTrue(answer, name)
             for row in answer:
                 self.assertLessEqual(set(row), known, name)

@@ -33,6 +33,12 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
     "nvtx_kernel_map": {"limit5": ("-p", "limit=5"), "iteration": ITERATION},
     "iteration_timing": {"marker": ("-p", "marker=iteration_"), "device1": ("--device", "1")},
     "pipeline_bubble_metrics": {"trim": WINDOW, "iteration": ITERATION},
+    "tensor_core_usage": {"limit2": ("-p", "limit=2"), "trim": WINDOW},
+    "kernel_launch_overhead": {"device1": ("-p", "device=1"), "all": ("-p", "min_launches=1"), "trim": WINDOW},
+    "kernel_launch_pattern": {"limit2": ("-p", "limit=2"), "iteration": ITERATION},
+    "h2d_distribution": {"device1": ("-p", "device=1"), "trim": WINDOW},
+    "nccl_anomaly": {"low": ("-p", "threshold=1.01"), "limit2": ("-p", "threshold=0.5", "-p", "limit=2")},
+    "kernel_overlap_matrix": {"device1": ("-p", "device=1"), "trim": WINDOW, "max_rows3": ("--max-rows", "3")},
 }
 FORMATS = (("json", "json"), ("text", "txt"))
 

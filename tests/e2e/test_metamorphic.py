@@ -15,6 +15,7 @@ TIMES = ("start", "end", "timestamp")
 ABSOLUTE_MS = {"start_ms", "end_ms", "gpu_start_s", "gpu_end_s"}  # positions, in rounded units
 POSITIONS = {"start_ns", "end_ns", "gpu_start_ns", "gpu_end_ns", "span_start_ns", "span_end_ns", "profile_start_ns",
              "profile_end_ns", "start", "end"}
+POSITIONS |= {"max_gap_start_ns", "window_start", "window_end"}  # kernel_launch_pattern, h2d_distribution
 WITHOUT = {  # table -> skills that cannot answer without it
     "CUPTI_ACTIVITY_KIND_KERNEL": ("top_kernels", "kernel_instances", "gpu_idle_gaps", "stream_concurrency",
                                    "nccl_breakdown", "overlap_breakdown", "nvtx_kernel_map", "iteration_timing"),
@@ -50,7 +51,7 @@ def moved_back(value: object, delta: int, key: str = "") -> object:
         return {k: moved_back(v, delta, k) for k, v in value.items() if k not in ABSOLUTE_MS}
     if isinstance(value, list):
         return [moved_back(v, delta, key) for v in value]
-    return value - delta if key in POSITIONS else value
+    return value - delta if key in POSITIONS and value is not None else value
 
 
 class Metamorphic(harness.Case):

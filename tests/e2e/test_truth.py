@@ -219,6 +219,89 @@ class Truth(harness.Case):
             self.assert_ms(row["bubble_ms"], span - device["active_union_ns"], 2)
             self.assertTrue(harness.shows(row["bubble_pct"], 100 * (span - device["active_union_ns"]) / span, 2))
 
+    @for_each_capture
+    def test_tensor_core_kernels(self, path, truth):
+        got = {r["kernel_name"]: r for r in rows("tensor_core_usage", path)}
+        wanted: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+        for device in truth["devices"].values():
+            for name, one in device["top_kernels"].items():
+                if name.startswith(("gemm", "flash")):
+                    wanted[name][0] += one["count"]
+                    wanted[name][1] += one["total_ns"]
+        self.assertEqual(len(got), len(wanted))
+        for name, (count, total_ns) in wanted.items():
+            row = next(r for n, r in got.items() if name in n)
+            self.assertEqual((row["call_count"], row["total_ns"], row["total_gpu_ms"]),
+                             (count, total_ns, total_ns / 1e6))
+            self.assertEqual(row["tc_active_calls"], count if name.startswith("flash") else 0)
+
+    @for_each_capture
+    def test_small_kernels_and_graph_launches(self, path, truth):
+        for process in truth["processes"].values():
+            device = process["device"]
+            answer = rows("kernel_launch_overhead", path, "-p", f"device={device}", "-p", "min_launches=1")
+            small = {n: t for n, t in truth["devices"][str(device)]["top_kernels"].items()
+                     if t["total_ns"] < 10_000 * t["count"]}
+            got = {r["kernel_name"]: (r["launch_count"], r["total_kernel_ns"]) for r in data(answer)}
+            self.assertEqual(got, {n: (t["count"], t["total_ns"]) for n, t in small.items()})
+            graph = summary(answer, "_graph_launches")
+            api = next(t for n, t in process["api"].items() if n.startswith("cudaGraphLaunch"))
+            self.assertEqual(graph["launch_count"], process["graph"]["launches"])
+            self.assert_ms(graph["total_api_ms"], api["total_ns"], 3)
+            nodes = process["graph"]["launches"] * process["graph"]["nodes_per_launch"]
+            whole = truth["generator"]["graph_mode"] == "graph"
+            self.assertEqual((graph["kernel_count"], graph["whole_graph_count"]),
+                             (0, process["graph"]["launches"]) if whole else (nodes, 0))
+
+    @for_each_capture
+    def test_launch_pattern(self, path, truth):
+        got = {(r["deviceId"], r["streamId"]): r for r in rows("kernel_launch_pattern", path, "-p", "limit=1000")}
+        self.assertEqual(len(got), sum(len(d["streams"]) for d in truth["devices"].values()))
+        for number, device in truth["devices"].items():
+            for stream, wanted in device["streams"].items():
+                row = got[int(number), int(stream)]
+                span = wanted["last_ns"] - wanted["first_ns"]
+                self.assertEqual((row["kernel_count"], row["span_ns"]), (wanted["count"], span))
+                self.assertTrue(harness.shows(row["dispatch_rate_per_ms"], wanted["count"] / span * 1e6, 1))
+                if truth["generator"]["graph_mode"] == "node":  # whole graphs are work of their stream
+                    self.assertTrue(harness.shows(row["occupancy_pct"], 100 * wanted["busy_ns"] / span, 1))
+                    gaps = wanted["gaps_over_1ms"]
+                    self.assertEqual((row["sync_stalls"], row["max_gap_ns"]), (gaps["count"], gaps["largest_ns"]))
+
+    @for_each_capture
+    def test_copies_to_the_device(self, path, truth):
+        for number, device in truth["devices"].items():
+            answer = rows("h2d_distribution", path, "-p", f"device={number}")
+            wanted = device["memcpy"]["1"]
+            for key, total in (("ops", "count"), ("total_bytes", "bytes"), ("total_ns", "total_ns")):
+                self.assertEqual(sum(r[key] for r in data(answer)), wanted[total])
+            self.assertEqual(summary(answer, "_pattern")["type"], "too_short")
+
+    @for_each_capture
+    def test_means_of_collectives(self, path, truth):
+        got: dict[tuple[int, str], list[dict]] = defaultdict(list)
+        for row in rows("nccl_anomaly", path, "-p", "threshold=0.000001", "-p", "limit=100000"):
+            got[row["deviceId"], row["op_type"]].append(row)
+        for number, device in truth["devices"].items():
+            for name, op in device["nccl"].items():
+                mine = got.pop((int(number), name))
+                self.assertEqual(sum(r["dur_ns"] for r in mine), op["total_ns"])
+                for row in mine:
+                    self.assertEqual(row["total_count"], op["count"])
+                    self.assert_ms(row["avg_ms"], op["total_ns"] / op["count"], 3)
+                    self.assertTrue(harness.shows(row["ratio_to_avg"], row["dur_ns"] * op["count"] / op["total_ns"], 1))
+        self.assertEqual(got, {})
+
+    @for_each_capture
+    def test_overlap_by_category(self, path, truth):
+        for number, device in truth["devices"].items():
+            ns = {(r["category_a"], r["category_b"]): r["overlap_ns"]
+                  for r in rows("kernel_overlap_matrix", path, "-p", f"device={number}")}
+            self.assertEqual(ns["compute", "compute"], device["compute_union_ns"])
+            for name, op in device["nccl"].items():  # no collective overlaps another
+                self.assertEqual(ns[f"nccl_{name}", f"nccl_{name}"], op["total_ns"])
+            self.assertEqual(sum(ns["compute", f"nccl_{name}"] for name in device["nccl"]), device["overlap_ns"])
+
 
 if __name__ == "__main__":
     harness.main()

@@ -192,7 +192,7 @@ class Comparison:
         d = Difference(EXIT, 0, case.exit_code, f"{code} {error.get('code')}")
         wanted = "TRIM_OUT_OF_RANGE" if case.variant == "trim-out" else "USAGE_ERROR"
         sound = code == 2 and error.get("code") == wanted and error.get("message")
-        if sound and (case.exit_code != 0 or has_negative_count(case.args)):
+        if sound and (case.exit_code != 0 or has_impossible_number(case.args)):
             d.rule = self.rule_for(case, EXIT)
         return [d]
 
@@ -275,8 +275,9 @@ def is_about(row: dict) -> bool:
     return any(k.startswith("_") for k in row)
 
 
-def has_negative_count(args: tuple[str, ...]) -> bool:
-    return any(re.search(r"(limit|min_gap_ns)=-\d", a) for a in args)
+def has_impossible_number(args: tuple[str, ...]) -> bool:
+    """Whether a count is negative, or a threshold not above 0."""
+    return any(re.search(r"(limit|min_gap_ns)=-\d|threshold=(-\d|0$)", a) for a in args)
 
 
 def read_args(f: naive.File, args: tuple[str, ...]) -> tuple[dict, naive.Span | None, int | None]:
