@@ -40,6 +40,7 @@ struct RangeSpec {
   int64_t tid = 100;
   int64_t domain = 0;
   int32_t type = kNvtxPushPop;
+  std::string payload = {};  // raw bytes; none when empty
 };
 
 struct CopySpec {
@@ -127,6 +128,25 @@ class TraceBuilder {
     t.lane.push_back(NvtxLaneId{static_cast<uint32_t>(NvtxLaneFor(spec))});
     t.text.push_back(trace_.strings.Intern(text));
     t.event_type.push_back(spec.type);
+    t.payload.push_back(spec.payload.empty() ? kNoPayload
+                                             : static_cast<uint32_t>(trace_.payloads.size()));
+    if (!spec.payload.empty()) {
+      trace_.payloads.push_back(spec.payload);
+    }
+    return *this;
+  }
+
+  // How payloads are laid out; to be added in the order of (domain, id).
+  TraceBuilder& Schema(PayloadSchema schema) {
+    Mark(TableId::kPayloadSchemas);
+    Mark(TableId::kPayloadEntries);
+    trace_.payload_schemas.push_back(std::move(schema));
+    return *this;
+  }
+
+  TraceBuilder& GpuNamed(const std::string& name) {
+    Mark(TableId::kGpu);
+    trace_.gpus.push_back({.id = static_cast<int64_t>(trace_.gpus.size()), .name = name});
     return *this;
   }
 

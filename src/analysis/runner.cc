@@ -21,12 +21,22 @@ std::string_view AdviceFor(TableId table) {
       return "Capture again with NVTX ranges: nsys profile --trace=cuda,nvtx …";
     case TableId::kStringIds:
       return "The export is incomplete: export all tables again with nsys export.";
+    case TableId::kPayloadSchemas:
+    case TableId::kPayloadEntries:
+      return "They come with NVTX ranges of NCCL: nsys profile --trace=cuda,nvtx …, then nsys "
+             "export --include-blobs=true.";
     default:
       return kCaptureAdvice;
   }
 }
 
 List TextList(const std::vector<std::string>& texts) { return List(texts.begin(), texts.end()); }
+
+bool IsGpuWork(TableId table) {
+  constexpr TableId kGpuWork[] = {TableId::kKernel, TableId::kMemcpy, TableId::kMemset,
+                                  TableId::kGraphTrace, TableId::kSync};
+  return std::find(std::begin(kGpuWork), std::end(kGpuWork), table) != std::end(kGpuWork);
+}
 
 // Adds what else might help: GPU tables under names that we do not know.
 void AddUnknownTables(const Trace& trace, Object& details) {
@@ -41,14 +51,17 @@ Answer AbstainForTables(const Trace& trace, const std::vector<TableId>& tables) 
     names.emplace_back(CanonicalName(table));
   }
   Object details{{"missing_tables", TextList(names)}};
-  AddUnknownTables(trace, details);
+  const bool work = std::any_of(tables.begin(), tables.end(), IsGpuWork);
+  if (work) {
+    AddUnknownTables(trace, details);
+  }
   std::string reason = fmt::format("This capture has no {} table.", Join(names, " and no "));
   const bool only_graphs =
       tables.front() == TableId::kKernel && trace.schema.Has(TableId::kGraphTrace);
   reason += only_graphs ? " CUDA graphs were traced as a whole; capture with "
                           "--cuda-graph-trace=node to see kernels."
                         : fmt::format(" {}", AdviceFor(tables.front()));
-  if (!trace.schema.unknown_gpu_tables.empty()) {
+  if (work && !trace.schema.unknown_gpu_tables.empty()) {
     reason += fmt::format(" Tables that look like GPU work under names not known here: {}.",
                           Join(trace.schema.unknown_gpu_tables, ", "));
   }
@@ -182,10 +195,18 @@ std::string DeviceHint(int64_t device, const std::map<int64_t, int64_t>& counts)
                      Join(known, ", "), Join(options, " or "));
 }
 
+// The one device that the question is about; nothing when it is about all of them.
+std::optional<int64_t> DeviceAskedFor(const Skill& skill, const Params& params) {
+  const Param* param = skill.FindParam("device");
+  return param != nullptr && param->type == ParamType::kInt ? params.OptionalInt("device")
+                                                            : std::nullopt;
+}
+
 // A problem row when the capture has kernels, but no device of the number asked for; an abstention
 // when it does not tell on which devices they ran.
 std::optional<Answer> RefuseUnknownDevice(const Skill& skill, const Query& query) {
-  if (skill.FindParam("device") == nullptr || query.trace.kernels.size() == 0) {
+  const std::optional<int64_t> device = DeviceAskedFor(skill, query.params);
+  if (!device || query.trace.kernels.size() == 0) {
     return std::nullopt;
   }
   const auto counts = KernelCounts(query.trace);
@@ -197,31 +218,30 @@ std::optional<Answer> RefuseUnknownDevice(const Skill& skill, const Query& query
         {{"missing_columns",
           Object{{std::string(CanonicalName(TableId::kKernel)), List{"deviceId"}}}}});
   }
-  const int64_t device = query.params.Int("device");
-  if (counts.empty() || counts.contains(device)) {
+  if (counts.empty() || counts.contains(*device)) {
     return std::nullopt;
   }
   return NoKernelsProblem(
       {.trace = query.trace, .params = query.params, .window = std::nullopt, .views = query.views},
-      device);
+      *device);
 }
 
 // A figure of one device must not pass for one of the whole capture.
 void NoteOtherDevices(const Skill& skill, const Query& query, Answer& answer) {
-  if (skill.FindParam("device") == nullptr) {
+  const std::optional<int64_t> device = DeviceAskedFor(skill, query.params);
+  if (!device) {
     return;
   }
-  const int64_t device = query.params.Int("device");
   std::vector<std::string> others;
   for (const int64_t other : DevicesWithKernels(query.trace)) {
-    if (other != device) {
+    if (other != *device) {
       others.push_back(std::to_string(other));
     }
   }
   if (!others.empty()) {
     answer.notes.push_back(
-        fmt::format("This is device {} alone; kernels also ran on device {} (-p device=N).", device,
-                    Join(others, ", ")));
+        fmt::format("This is device {} alone; kernels also ran on device {} (-p device=N).",
+                    *device, Join(others, ", ")));
   }
 }
 

@@ -102,6 +102,19 @@ std::string FormatDuration(int64_t ns) {
   return fmt::format("{:.2f} s", static_cast<double>(ns) / 1e9);
 }
 
+std::string FormatBytes(int64_t bytes) {
+  if (bytes < 1024) {
+    return fmt::format("{} B", bytes);
+  }
+  constexpr std::string_view kUnits[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  size_t unit = 0;
+  double amount = static_cast<double>(bytes) / 1024;
+  for (; amount >= 1024 && unit + 1 < std::size(kUnits); ++unit) {
+    amount /= 1024;
+  }
+  return fmt::format("{:.2f} {}", amount, kUnits[unit]);
+}
+
 std::optional<int64_t> ParseInt(std::string_view text) {
   if (text.starts_with('+')) {
     text.remove_prefix(1);

@@ -40,6 +40,9 @@ std::string FormatCount(int64_t value);
 // `ns` in the unit that reads best, always two decimals: "12 ns", "2.30 us", "31.12 ms", "1.25 s".
 std::string FormatDuration(int64_t ns);
 
+// `bytes`, which is not negative, in the unit of 2^10 that reads best: "512 B", "1.50 MiB".
+std::string FormatBytes(int64_t bytes);
+
 // The whole of `text` as a base-10 integer, or nothing. Values out of range give nothing.
 std::optional<int64_t> ParseInt(std::string_view text);
 

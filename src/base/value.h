@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -68,16 +69,26 @@ class Value {
   Value(Object value) : data_(std::move(value)) {}
   // NOLINTEND(google-explicit-constructor)
 
+  // A whole number of 64 bits without a sign: an integer where it fits.
+  static Value Unsigned(uint64_t value) {
+    Value made(static_cast<int64_t>(value));
+    if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
+      made.data_ = value;
+    }
+    return made;
+  }
+
   bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
   const bool* AsBool() const { return std::get_if<bool>(&data_); }
   const int64_t* AsInt() const { return std::get_if<int64_t>(&data_); }
+  const uint64_t* AsUnsigned() const { return std::get_if<uint64_t>(&data_); }  // above int64_t
   const double* AsDouble() const { return std::get_if<double>(&data_); }
   const std::string* AsText() const { return std::get_if<std::string>(&data_); }
   const List* AsList() const { return std::get_if<List>(&data_); }
   const Object* AsObject() const { return std::get_if<Object>(&data_); }
 
  private:
-  std::variant<std::monostate, bool, int64_t, double, std::string, List, Object> data_;
+  std::variant<std::monostate, bool, int64_t, uint64_t, double, std::string, List, Object> data_;
 };
 
 }  // namespace nsys

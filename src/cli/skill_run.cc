@@ -45,7 +45,9 @@ Result<Trace> Load(const SkillRunRequest& request, const Reads& reads) {
 // The device to find iterations on: the skill's own, else the first on which kernels ran.
 int64_t IterationDevice(const Skill& skill, const Trace& trace, const Params& params) {
   if (skill.FindParam("device") != nullptr) {
-    return params.Int("device");
+    if (const auto device = params.OptionalInt("device")) {
+      return *device;
+    }
   }
   const std::vector<int64_t> devices = DevicesWithKernels(trace);
   return devices.empty() ? 0 : devices.front();

@@ -36,6 +36,10 @@ class ExportedSource final : public TableSource {
               const BatchSink& sink) const override {
     return tables_->Read(table, columns, sink);
   }
+  Status ReadHinted(std::string_view table, std::span<const WantedColumn> columns,
+                    const RowHint& hint, const BatchSink& sink) const override {
+    return tables_->ReadHinted(table, columns, hint, sink);
+  }
 
  private:
   std::unique_ptr<TemporaryExport> files_;  // declared first: removed after the reader has closed

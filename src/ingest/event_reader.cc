@@ -30,6 +30,15 @@ SourceColumnIndex EventReader::Want(std::string_view name, CellType type) {
   return static_cast<SourceColumnIndex>(wanted_.size() - 1);
 }
 
+void EventReader::Hint(RowHint hint) {
+  for (std::string* column : {&hint.text, &hint.text_id}) {
+    if (table_ == nullptr || table_->Find(*column) == nullptr) {
+      column->clear();
+    }
+  }
+  hint_ = std::move(hint);
+}
+
 bool EventReader::HasTimes() {
   return start_ != SourceColumnIndex::kAbsent && end_ != SourceColumnIndex::kAbsent;
 }

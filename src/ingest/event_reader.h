@@ -75,13 +75,16 @@ class EventReader {
   SourceColumnIndex Integer(std::string_view name) { return Want(name, CellType::kInteger); }
   SourceColumnIndex Text(std::string_view name) { return Want(name, CellType::kText); }
 
+  // Rows that do not match may be left out; columns that the table lacks are taken out of it.
+  void Hint(RowHint hint);
+
   // Appends the times of each good row to `events` and calls `row(cells)` for it.
   template <typename Row>
   Status Read(OpenEnd open_end, Events& events, const Row& row) {
     if (!HasTimes()) {
       return {};
     }
-    return context_.source.Read(table_->name, wanted_, [&](const Batch& batch) {
+    const auto take = [&](const Batch& batch) {
       for (size_t i = 0; i < batch.rows; ++i) {
         const Cells cells(batch, i);
         if (AddTimes(cells, open_end, events)) {
@@ -89,7 +92,9 @@ class EventReader {
         }
       }
       Progress(batch.rows);
-    });
+    };
+    return hint_ ? context_.source.ReadHinted(table_->name, wanted_, *hint_, take)
+                 : context_.source.Read(table_->name, wanted_, take);
   }
 
   // Number of rows left out.
@@ -107,6 +112,7 @@ class EventReader {
   LoadContext& context_;
   const SourceTable* table_;
   std::vector<WantedColumn> wanted_;
+  std::optional<RowHint> hint_;
   SourceColumnIndex start_;
   SourceColumnIndex end_;
   int64_t without_start_ = 0;

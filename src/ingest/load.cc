@@ -95,7 +95,9 @@ bool Loader::WantsTexts() const {
     return true;
   }
   return std::any_of(std::begin(kNamed), std::end(kNamed), [&](TableId table) {
-    return reads_.Of(table).Has(Column::kName) && trace_.schema.Has(table);
+    const ColumnSet wanted = reads_.Of(table);
+    const bool named = wanted.Has(Column::kName) || wanted.Has(Column::kNcclRanges);
+    return named && trace_.schema.Has(table);
   });
 }
 
@@ -249,6 +251,7 @@ Result<Trace> Loader::Load() {
                       .pool = trace_.strings};
   const std::vector<Job> jobs = Jobs(context);
   NSYS_TRY(RunAll(jobs, options_.threads));
+  trace_.payloads = std::move(Findings(TableId::kNvtx).payloads);
   NumberLanes();
   NumberThreads();
   NumberProcesses();

@@ -170,5 +170,45 @@ TEST(LoadTrace, WarnsOfOrdinalsThatStandForSeveralGpus) {
   EXPECT_THAT(LoadSql(sql(0), reads).warnings, IsEmpty()) << "process 300 ran nothing";
 }
 
+constexpr const char* kNcclRows =
+    "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
+    "INSERT INTO StringIds VALUES (1, 'ncclAllReduce'), (2, 'layer');"
+    "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT,"
+    "  globalTid INTEGER, textId INTEGER, domainId INTEGER, binaryData TEXT);"
+    "INSERT INTO NVTX_EVENTS VALUES (1, 2, 59, NULL, 9, 1, 1, x'00FF'),"
+    "  (3, 4, 59, NULL, 9, 2, 0, x'0102'), (5, 6, 59, 'nccl:send', 9, NULL, 0, NULL),"
+    "  (7, 8, 59, 'xnccl', 9, 1, 0, x'03'), (9, 10, 59, NULL, 9, 1, 1, x'00FF'),"
+    "  (11, NULL, 75, 'NCCL', 9, NULL, 1, NULL);";
+
+TEST(LoadTrace, NcclRangesAloneLeaveOtherRowsOut) {
+  const Reads reads = {{TableId::kNvtx, {Column::kNcclRanges, Column::kPayload}}};
+  const Trace trace = LoadSql(kNcclRows, reads);
+  EXPECT_THAT(trace.nvtx.start_ns, ElementsAre(1, 5, 9));
+  EXPECT_THAT(trace.nvtx.payload, ElementsAre(0U, kNoPayload, 0U));
+  EXPECT_THAT(trace.payloads, ElementsAre(std::string("\0\xFF", 2)));
+  EXPECT_EQ(trace.Text(trace.nvtx.text[1]), "nccl:send");
+  EXPECT_THAT(trace.nvtx.event_type, ElementsAre(59, 59, 59));
+}
+
+TEST(LoadTrace, NcclRangesAmongOtherColumnsKeepAllRows) {
+  const Reads reads = {{TableId::kNvtx, {Column::kNcclRanges, Column::kPayload, Column::kName}}};
+  const Trace trace = LoadSql(kNcclRows, reads);
+  EXPECT_EQ(trace.nvtx.size(), 6U);
+  // Payloads of other libraries are never needed.
+  EXPECT_THAT(trace.nvtx.payload,
+              ElementsAre(0U, kNoPayload, kNoPayload, kNoPayload, 0U, kNoPayload));
+}
+
+TEST(LoadTrace, NcclRangesAreNotReadWhenNoNameHoldsNccl) {
+  const std::string sql =
+      "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
+      "INSERT INTO StringIds VALUES (1, 'gemm');"
+      "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT,"
+      "  globalTid INTEGER);"
+      "INSERT INTO NVTX_EVENTS VALUES (1, 2, 59, 'nccl:send', 9);";
+  const Trace trace = LoadSql(sql, {{TableId::kNvtx, {Column::kNcclRanges}}});
+  EXPECT_EQ(trace.nvtx.size(), 0U);
+}
+
 }  // namespace
 }  // namespace nsys

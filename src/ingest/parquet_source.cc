@@ -16,8 +16,10 @@
 #include "base/text.h"
 #include "ingest/duckdb_session.h"
 #include "ingest/file_kind.h"
+#include "ingest/file_ranges.h"
 #include "ingest/parquet_cells.h"
 #include "ingest/parquet_footer.h"
+#include "ingest/row_hint.h"
 
 namespace nsys {
 namespace {
@@ -94,54 +96,6 @@ std::string Reason(std::string message, const FileDescriptor& file) {
   return Printable(ToValidUtf8(message));
 }
 
-bool ReadFully(int fd, char* to, size_t bytes, off_t offset) {
-  while (bytes > 0) {
-    const ssize_t got = pread(fd, to, bytes, offset);
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
-    if (got <= 0) {
-      return false;
-    }
-    to += got;
-    offset += got;
-    bytes -= static_cast<size_t>(got);
-  }
-  return true;
-}
-
-bool WriteFully(int fd, const char* from, size_t bytes, off_t offset) {
-  while (bytes > 0) {
-    const ssize_t put = pwrite(fd, from, bytes, offset);
-    if (put < 0 && errno == EINTR) {
-      continue;
-    }
-    if (put <= 0) {
-      return false;
-    }
-    from += put;
-    offset += put;
-    bytes -= static_cast<size_t>(put);
-  }
-  return true;
-}
-
-bool CopyRange(int from, int to, int64_t offset, int64_t bytes) {
-  std::string buffer(size_t{1} << 20, '\0');
-  while (bytes > 0) {
-    const size_t part = std::min(buffer.size(), static_cast<size_t>(bytes));
-    if (!ReadFully(from, buffer.data(), part, offset)) {
-      return false;
-    }
-    if (!WriteFully(to, buffer.data(), part, offset)) {
-      return false;
-    }
-    offset += static_cast<int64_t>(part);
-    bytes -= static_cast<int64_t>(part);
-  }
-  return true;
-}
-
 struct Range {
   int64_t offset = 0;
   int64_t bytes = 0;
@@ -155,9 +109,17 @@ class ParquetSource final : public TableSource {
   Status LoadTables();
   const std::vector<SourceTable>& tables() const override { return tables_; }
   Status Read(std::string_view table, std::span<const WantedColumn> columns,
-              const BatchSink& sink) const override;
+              const BatchSink& sink) const override {
+    return ReadWhere(table, columns, "", sink);
+  }
+  Status ReadHinted(std::string_view table, std::span<const WantedColumn> columns,
+                    const RowHint& hint, const BatchSink& sink) const override {
+    return ReadWhere(table, columns, ConditionOf(hint), sink);
+  }
 
  private:
+  Status ReadWhere(std::string_view table, std::span<const WantedColumn> columns,
+                   const std::string& condition, const BatchSink& sink) const;
   std::string PathOf(std::string_view table) const {
     return fmt::format("{}/{}{}", folder_, table, kSuffix);
   }
@@ -166,7 +128,8 @@ class ParquetSource final : public TableSource {
   void Confine(const std::vector<FileDescriptor>& files) const;
   Status Describe(const FileDescriptor& file, SourceTable& table) const;
   std::string StreamRows(const FileDescriptor& file, std::span<const WantedColumn> columns,
-                         uint64_t& delivered, const BatchSink& sink) const;
+                         const std::string& condition, uint64_t& delivered,
+                         const BatchSink& sink) const;
   std::vector<Range> ChunksOf(const FileDescriptor& file,
                               std::span<const WantedColumn> columns) const;
   FileDescriptor CopyWithoutLabels(const FileDescriptor& file,
@@ -257,14 +220,15 @@ Status ParquetSource::Describe(const FileDescriptor& file, SourceTable& table) c
 // Hands over the rows from number `delivered` on, and counts them in it. DuckDB's message on
 // failure.
 std::string ParquetSource::StreamRows(const FileDescriptor& file,
-                                      std::span<const WantedColumn> columns, uint64_t& delivered,
+                                      std::span<const WantedColumn> columns,
+                                      const std::string& condition, uint64_t& delivered,
                                       const BatchSink& sink) const {
   std::vector<std::string> names;
   for (const WantedColumn& column : columns) {
     names.push_back(QuoteText(column.name, '"'));
   }
-  const std::string sql =
-      fmt::format("SELECT {} FROM read_parquet('{}')", Join(names, ","), DescriptorPath(file));
+  const std::string sql = fmt::format("SELECT {} FROM read_parquet('{}'){}", Join(names, ","),
+                                      DescriptorPath(file), condition);
   ChunkConverter converter(database_->api(), columns);
   DuckdbConnection connection(*database_);
   uint64_t position = 0;
@@ -348,18 +312,21 @@ FileDescriptor ParquetSource::CopyWithoutLabels(const FileDescriptor& file,
   return copy;
 }
 
-Status ParquetSource::Read(std::string_view table, std::span<const WantedColumn> columns,
-                           const BatchSink& sink) const {
+Status ParquetSource::ReadWhere(std::string_view table, std::span<const WantedColumn> columns,
+                                const std::string& condition, const BatchSink& sink) const {
   NSYS_ASSIGN(const FileDescriptor file, OpenTable(table));
   uint64_t delivered = 0;
-  std::string problem = StreamRows(file, columns, delivered, sink);
+  std::string problem = StreamRows(file, columns, condition, delivered, sink);
   // Bytes that are no UTF-8 in a column that claims to be text: go on as plain bytes, from the row
   // where it stopped.
   if (problem.find("Invalid string encoding") != std::string::npos) {
     const FileDescriptor copy = CopyWithoutLabels(file, columns);
     if (copy.get() >= 0) {
-      problem = StreamRows(copy, columns, delivered, sink);
+      problem = StreamRows(copy, columns, condition, delivered, sink);
     }
+  }
+  if (!problem.empty() && delivered == 0 && !condition.empty()) {  // e.g. a column of another type
+    return ReadWhere(table, columns, "", sink);
   }
   if (!problem.empty()) {
     return Damaged(table, Reason(problem, file));

@@ -137,6 +137,7 @@ SourceRule RuleOf(TableId table, Column column) {
     case Column::kPayload:
       return {.all = {"binaryData"}, .any = {}};
     case Column::kWhole:
+    case Column::kNcclRanges:
       return {};
   }
   return {};

@@ -16,6 +16,7 @@
 
 #include "base/text.h"
 #include "ingest/file_kind.h"
+#include "ingest/row_hint.h"
 #include "ingest/sqlite_file.h"
 
 namespace nsys {
@@ -205,9 +206,17 @@ class SqliteSource final : public TableSource {
   Status LoadTables();
   const std::vector<SourceTable>& tables() const override { return tables_; }
   Status Read(std::string_view table, std::span<const WantedColumn> columns,
-              const BatchSink& sink) const override;
+              const BatchSink& sink) const override {
+    return ReadWhere(table, columns, "", sink);
+  }
+  Status ReadHinted(std::string_view table, std::span<const WantedColumn> columns,
+                    const RowHint& hint, const BatchSink& sink) const override {
+    return ReadWhere(table, columns, ConditionOf(hint), sink);
+  }
 
  private:
+  Status ReadWhere(std::string_view table, std::span<const WantedColumn> columns,
+                   const std::string& condition, const BatchSink& sink) const;
   Result<Database> Connect() const;
   Result<Statement> Prepare(sqlite3* db, const std::string& sql, std::string_view table) const;
   Status LoadColumns(sqlite3* db, SourceTable& table) const;
@@ -302,8 +311,8 @@ Status SqliteSource::LoadColumns(sqlite3* db, SourceTable& table) const {
   return {};
 }
 
-Status SqliteSource::Read(std::string_view table, std::span<const WantedColumn> columns,
-                          const BatchSink& sink) const {
+Status SqliteSource::ReadWhere(std::string_view table, std::span<const WantedColumn> columns,
+                               const std::string& condition, const BatchSink& sink) const {
   NSYS_ASSIGN(const Database db, Connect());
   std::string sql = "SELECT ";
   for (const WantedColumn& column : columns) {
@@ -314,7 +323,7 @@ Status SqliteSource::Read(std::string_view table, std::span<const WantedColumn> 
   }
   // Without ORDER BY, as a plain scan delivers the rows by rowid already; NOT INDEXED keeps it so
   // when someone added a covering index.
-  sql += fmt::format(" FROM {} NOT INDEXED", QuoteIdentifier(table));
+  sql += fmt::format(" FROM {} NOT INDEXED{}", QuoteIdentifier(table), condition);
   NSYS_ASSIGN(const Statement statement, Prepare(db.get(), sql, table));
   BatchBuilder batch(columns);
   int step = SQLITE_ROW;

@@ -2,6 +2,7 @@
 // The capture's own string table: number -> interned text.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
@@ -31,6 +32,24 @@ class StringIds {
     }
     const auto at = sparse_.find(*id);
     return at == sparse_.end() ? StringId::kNone : at->second;
+  }
+
+  // The numbers of the texts that `wanted(id)` holds for, ascending.
+  template <typename Wanted>
+  std::vector<int64_t> NumbersOf(const Wanted& wanted) const {
+    std::vector<int64_t> numbers;
+    for (size_t i = 0; i < dense_.size(); ++i) {
+      if (dense_[i] != StringId::kNone && wanted(dense_[i])) {
+        numbers.push_back(static_cast<int64_t>(i));
+      }
+    }
+    for (const auto& [number, id] : sparse_) {
+      if (wanted(id)) {
+        numbers.push_back(number);
+      }
+    }
+    std::sort(numbers.begin(), numbers.end());
+    return numbers;
   }
 
  private:

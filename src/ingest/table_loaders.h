@@ -26,6 +26,7 @@ struct TableFindings {
   Interner<Lane> lanes;
   Interner<int64_t> threads;  // globalTid words of calls
   Interner<RawNvtxLane> nvtx_lanes;
+  std::vector<std::string> payloads;  // distinct ones, by number of NvtxTable::payload
   int64_t rows_left_out = 0;
   std::vector<std::string> warnings;
 

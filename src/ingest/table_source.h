@@ -41,6 +41,15 @@ struct Batch {
 // Called for each batch in row order; everything in the batch is gone when it returns.
 using BatchSink = std::function<void(const Batch&)>;
 
+// Which rows the caller will use: those whose `text` begins with `prefix`, and those whose
+// `text_id` is one of `ids`. A column that the table lacks is named by an empty text.
+struct RowHint {
+  std::string text;
+  std::string prefix;  // letters and digits
+  std::string text_id;
+  std::vector<int64_t> ids;
+};
+
 class TableSource {
  public:
   virtual ~TableSource() = default;
@@ -52,6 +61,12 @@ class TableSource {
   // at once.
   virtual Status Read(std::string_view table, std::span<const WantedColumn> columns,
                       const BatchSink& sink) const = 0;
+
+  // The same, but other rows than those of `hint` may be left out.
+  virtual Status ReadHinted(std::string_view table, std::span<const WantedColumn> columns,
+                            const RowHint& /*hint*/, const BatchSink& sink) const {
+    return Read(table, columns, sink);
+  }
 };
 
 }  // namespace nsys

@@ -3,13 +3,16 @@
 //
 // Communication kernels of one device inside the window, grouped by stream and operation.
 // pct = 100 · total of the group / total of all groups. Order: stream, exact total descending,
-// operation. The operation is read off the kernel's name; NCCL may run another under it.
+// operation. The operation is that of the NCCL call whose range encloses the launch
+// (analysis/nccl_events.h); without such a range it is read off the kernel's name, although NCCL
+// may run another under it.
 #include <algorithm>
 #include <map>
 
 #include <fmt/core.h>
 
 #include "analysis/cells.h"
+#include "analysis/nccl_events.h"
 #include "analysis/selection.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -27,21 +30,50 @@ struct Group {
   int64_t min_ns = 0;
   int64_t max_ns = 0;
   int64_t clipped_ns = 0;  // with the parts inside the window of kernels that straddle its edges
+  int64_t from_nvtx = 0;   // kernels whose operation an NCCL range tells
+};
+
+// The operations of communication kernels: from NVTX where it tells, else from their names.
+class Operations {
+ public:
+  explicit Operations(const Query& query)
+      : kernels_(query.trace.kernels), classes_(query.views.communication()) {
+    const bool linked = query.trace.schema.Has(TableId::kNvtx) &&
+                        query.trace.schema.Has(TableId::kRuntime) && query.trace.nvtx.size() > 0 &&
+                        !query.trace.calls.correlation.empty();
+    calls_ = linked ? &NcclCallsOf(query.views) : nullptr;
+  }
+
+  // Empty for compute kernels.
+  std::string_view Named(size_t row) { return classes_.Operation(kernels_.name_to_classify(row)); }
+
+  // Empty when no range tells.
+  std::string_view Called(size_t row) const {
+    const uint32_t call = calls_ == nullptr ? kNoNcclCall : calls_->of_kernel[row];
+    return call == kNoNcclCall ? std::string_view() : calls_->calls[call].operation;
+  }
+
+ private:
+  const KernelTable& kernels_;
+  CommunicationClasses& classes_;
+  const NcclCalls* calls_ = nullptr;
 };
 
 std::vector<Group> GroupByStream(const Query& query, int64_t& straddling) {
   const KernelTable& kernels = query.trace.kernels;
   const LanesOnDevice on_device(query.trace, query.params.Int("device"));
-  CommunicationClasses classes(query.trace.strings);
+  Operations operations(query);
   std::map<std::pair<LaneId, std::string_view>, Group> groups;
   for (size_t row = 0; row < kernels.size(); ++row) {
     if (!on_device(kernels.lane[row])) {
       continue;
     }
-    const std::string_view operation = classes.Operation(kernels.name_to_classify(row));
-    if (operation.empty()) {
+    const std::string_view named = operations.Named(row);
+    if (named.empty()) {
       continue;
     }
+    const std::string_view called = operations.Called(row);
+    const std::string_view operation = called.empty() ? named : called;
     const Span inside = Clip(query.window, kernels.start_ns[row], kernels.end_ns[row]);
     const bool contained = Contains(query.window, kernels.start_ns[row], kernels.end_ns[row]);
     if (!contained && inside.end_ns <= inside.begin_ns) {
@@ -59,6 +91,7 @@ std::vector<Group> GroupByStream(const Query& query, int64_t& straddling) {
     group.min_ns = group.count == 0 ? duration : std::min(group.min_ns, duration);
     group.max_ns = std::max(group.max_ns, duration);
     group.total_ns += duration;
+    group.from_nvtx += called.empty() ? 0 : 1;
     ++group.count;
   }
   std::vector<Group> list;
@@ -68,6 +101,13 @@ std::vector<Group> GroupByStream(const Query& query, int64_t& straddling) {
     }
   }
   return list;
+}
+
+std::string_view SourceOf(const Group& group) {
+  if (group.from_nvtx == 0) {
+    return "kernel name";
+  }
+  return group.from_nvtx == group.count ? "nvtx" : "nvtx and kernel name";
 }
 
 Object MakeRow(const Query& query, const Group& group, int64_t all_ns, Span span) {
@@ -88,6 +128,7 @@ Object MakeRow(const Query& query, const Group& group, int64_t all_ns, Span span
   if (query.window) {
     row.Set("clipped_total_ms", NsToMs(group.clipped_ns, 3));
   }
+  row.Set("type_source", SourceOf(group));
   return row;
 }
 
@@ -119,6 +160,13 @@ Result<Answer> Run(const Query& query) {
   for (const Group& group : groups) {
     answer.rows.push_back(MakeRow(query, group, all_ns, span));
   }
+  const bool guessed = std::any_of(groups.begin(), groups.end(),
+                                   [](const Group& one) { return one.from_nvtx < one.count; });
+  if (guessed) {
+    answer.notes.emplace_back(
+        "Operations marked \"kernel name\" are no more than that: NCCL may run any collective "
+        "under one kernel. Ranges of NCCL (--trace=nvtx) tell the operation.");
+  }
   if (straddling > 0) {
     answer.notes.push_back(
         fmt::format("{} at an edge of the window; only "
@@ -126,6 +174,12 @@ Result<Answer> Run(const Query& query) {
                     Counted(straddling, "communication kernel")));
   }
   return answer;
+}
+
+Reads SkillReads() {
+  Reads reads;
+  AddNcclReads(reads);
+  return reads;
 }
 
 }  // namespace
@@ -137,10 +191,12 @@ Skill skill_nccl_breakdown() {
       .title = "NCCL Collective Breakdown",
       .doc = "Communication kernels of one GPU by stream and operation: count, time and spread.",
       .needs = {TableId::kKernel, TableId::kStringIds},
-      .reads = {{TableId::kKernel, {Column::kTime, Column::kLane, Column::kName}}},
+      .reads = SkillReads(),
       .params = {Param::Device()},
       .columns = {{"stream_id", Unit::kId, "CUDA stream", "Stream"},
-                  {"type", Unit::kText, "operation as the kernel is named", "Operation"},
+                  {"type", Unit::kText,
+                   "operation of the NCCL call, else as the kernel is named (type_source)",
+                   "Operation"},
                   {"count", Unit::kCount, "number of kernels", "Count"},
                   {"total_ms", Unit::kMs, "summed duration", "Total", DurationCell("total_ns")},
                   {"avg_ms", Unit::kMs, "mean duration", "Mean"},
@@ -156,7 +212,10 @@ Skill skill_nccl_breakdown() {
                   {"total_ns", Unit::kCount, "summed duration, exact"},
                   {"pid", Unit::kId, "process id, null when the capture does not tell", "PID"},
                   {"clipped_total_ms", Unit::kMs,
-                   "with a window: the time inside it, kernels over its edges included"}},
+                   "with a window: the time inside it, kernels over its edges included"},
+                  {"type_source", Unit::kText,
+                   "what tells the operation: nvtx, kernel name, or both for parts of the kernels",
+                   "Known from"}},
       .empty_text = "no communication kernels on this GPU in the window",
       .run = Run};
 }

@@ -43,6 +43,7 @@ Trace EverythingTrace() {
       .Graph({.start_ns = 8'000'000, .end_ns = 8'000'500})
       .Sync({.start_ns = 10, .end_ns = 20})
       .Range("sample_0", {.start_ns = 0, .end_ns = 100})
+      .Schema({.domain = 1, .id = 1})
       .Call("cudaLaunchKernel", {.start_ns = 10, .end_ns = 20, .correlation = 1})
       .Call("cudaLaunchKernel", {.start_ns = 30, .end_ns = 40, .correlation = 2})
       .Call("cudaLaunchKernel", {.start_ns = 50, .end_ns = 60, .correlation = 3})

@@ -54,10 +54,14 @@ enum class Column : uint8_t {
   kBytes,
   kKind,     // copy kind, synchronization type, NVTX event type
   kMemory,   // of a copy: what memory it reads and writes
-  kPayload,  // of an NVTX range: its binary payload
+  kPayload,  // of an NVTX range whose text begins with nccl: its binary payload; needs kName
   kWhole,    // every column of a table that is always read as a whole: those from kCudaDevice on
+  // Time, thread, name and kind of the NVTX rows whose text begins with nccl. Where nothing else is
+  // wanted of the table, other rows are left out, and all are when no name in StringIds holds nccl:
+  // then no kernel is one of NCCL.
+  kNcclRanges,
 };
-inline constexpr size_t kColumnCount = 10;
+inline constexpr size_t kColumnCount = 11;
 
 class ColumnSet {
  public:
@@ -73,6 +77,7 @@ class ColumnSet {
     return (bits_ >> static_cast<unsigned>(column) & 1U) != 0;
   }
   constexpr bool empty() const { return bits_ == 0; }
+  bool operator==(const ColumnSet&) const = default;
 
  private:
   uint32_t bits_ = 0;

@@ -29,6 +29,8 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
     "memory_transfers": {"trim": WINDOW},
     "memory_bandwidth": {"device1": ("-p", "device=1"), "limit1": ("-p", "limit=1")},
     "nccl_breakdown": {"device1": ("-p", "device=1"), "trim": WINDOW},
+    "nccl_communicator_analysis": {"device1": ("-p", "device=1"), "trim": WINDOW},
+    "nccl_payload_breakdown": {"trim": WINDOW},
     "overlap_breakdown": {"device1": ("-p", "device=1"), "trim": WINDOW, "iteration": ITERATION},
     "nvtx_kernel_map": {"limit5": ("-p", "limit=5"), "iteration": ITERATION},
     "iteration_timing": {"marker": ("-p", "marker=iteration_"), "device1": ("--device", "1")},

@@ -135,6 +135,19 @@ class Truth(harness.Case):
                 self.assertTrue(harness.shows(row["pct"], 100 * op["total_ns"] / total, 1))
 
     @for_each_capture
+    def test_collectives_of_the_communicator(self, path, truth):
+        for number, device in truth["devices"].items():
+            answer = rows("nccl_communicator_analysis", path, "-p", f"device={number}")
+            got = {r["collective_type"]: r for r in data(answer)}
+            self.assertEqual(set(got), set(device["nccl"]))
+            for name, op in device["nccl"].items():
+                self.assertEqual([got[name][k] for k in ("count", "total_ns", "total_bytes", "num_ranks")],
+                                 [op["count"], op["total_ns"], op["bytes"], truth["world_size"]])
+        total = summary(rows("nccl_payload_breakdown", path))
+        self.assertEqual(total["total_bytes_all"], sum(op["bytes"] for device in truth["devices"].values()
+                                                       for op in device["nccl"].values()))
+
+    @for_each_capture
     def test_gaps_between_kernels(self, path, truth):
         for number, device in truth["devices"].items():
             answer = rows("gpu_idle_gaps", path, "-p", f"device={number}", "-p", "limit=1000")
