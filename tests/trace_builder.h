@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "trace/nvtx_stacks.h"
@@ -51,6 +52,23 @@ struct CopySpec {
   int64_t stream = 7;
   int64_t device = 0;
   int64_t pid = 100;
+  int64_t correlation = kNoCorrelation;
+  int64_t context = 1;
+  int32_t from_memory = kNoMemoryKind;
+  int32_t to_memory = kNoMemoryKind;
+};
+
+struct SampleSpec {
+  int64_t at_ns = 0;
+  int64_t cycles = 0;
+  int64_t pid = 100;
+  int64_t tid = 100;
+};
+
+struct ThreadNameSpec {
+  int64_t priority = 0;
+  int64_t pid = 100;
+  int64_t tid = 100;
 };
 
 struct SyncSpec {
@@ -80,9 +98,11 @@ class TraceBuilder {
   TraceBuilder& Copy(const CopySpec& spec) {
     Mark(TableId::kMemcpy);
     AddGpu(trace_.copies, spec.start_ns, spec.end_ns,
-           LaneFor(spec.device, spec.stream, spec.pid, 1), kNoCorrelation);
+           LaneFor(spec.device, spec.stream, spec.pid, spec.context), spec.correlation);
     trace_.copies.bytes.push_back(spec.bytes);
     trace_.copies.kind.push_back(spec.kind);
+    trace_.copies.from_memory.push_back(spec.from_memory);
+    trace_.copies.to_memory.push_back(spec.to_memory);
     return *this;
   }
 
@@ -106,6 +126,61 @@ class TraceBuilder {
     AddGpu(trace_.syncs, spec.start_ns, spec.end_ns,
            LaneFor(spec.device, 7, spec.pid, spec.context), spec.correlation);
     trace_.syncs.type.push_back(spec.type);
+    return *this;
+  }
+
+  // The names of ENUM_CUPTI_SYNC_TYPE.
+  TraceBuilder& SyncTypes() {
+    Mark(TableId::kSyncTypes);
+    const std::string prefix = "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_";
+    trace_.sync_types = {{0, prefix + "UNKNOWN"},
+                         {1, prefix + "EVENT_SYNCHRONIZE"},
+                         {2, prefix + "STREAM_WAIT_EVENT"},
+                         {3, prefix + "STREAM_SYNCHRONIZE"},
+                         {4, prefix + "CONTEXT_SYNCHRONIZE"}};
+    return *this;
+  }
+
+  // The name of a memory kind (ENUM_CUDA_MEM_KIND).
+  TraceBuilder& MemoryKind(int64_t id, const std::string& name) {
+    Mark(TableId::kMemoryKinds);
+    trace_.memory_kinds[id] = name;
+    return *this;
+  }
+
+  TraceBuilder& Sample(const SampleSpec& spec) {
+    Mark(TableId::kSamples);
+    SampleTable& t = trace_.samples;
+    t.start_ns.push_back(spec.at_ns);
+    t.end_ns.push_back(spec.at_ns);
+    t.thread.push_back(ThreadId{static_cast<uint32_t>(ThreadFor(spec.pid, spec.tid))});
+    t.cycles.push_back(spec.cycles);
+    return *this;
+  }
+
+  TraceBuilder& NameThread(const std::string& name, const ThreadNameSpec& spec) {
+    Mark(TableId::kThreadNames);
+    trace_.thread_names.push_back({.global_tid = GlobalPid(spec.pid) | spec.tid,
+                                   .priority = spec.priority,
+                                   .name = trace_.strings.Intern(name)});
+    return *this;
+  }
+
+  // Time that the profiler itself cost.
+  TraceBuilder& Overhead(int64_t start_ns, int64_t end_ns) {
+    Mark(TableId::kOverhead);
+    trace_.overheads.start_ns.push_back(start_ns);
+    trace_.overheads.end_ns.push_back(end_ns);
+    return *this;
+  }
+
+  // A GPU of the machine, and the CUDA ordinal by which processes know it.
+  TraceBuilder& GpuInfo(int64_t ordinal, const Gpu& gpu) {
+    Mark(TableId::kGpu);
+    Mark(TableId::kCudaDevice);
+    trace_.gpus.push_back(gpu);
+    trace_.cuda_devices.push_back({.ordinal = ordinal, .gpu = gpu.id, .pid = std::nullopt});
+    trace_.device_inventory.push_back(ordinal);
     return *this;
   }
 
@@ -234,6 +309,9 @@ class TraceBuilder {
     for (ThreadId& id : trace_.calls.thread) {
       id = ThreadId{new_thread[Index(id)]};
     }
+    for (ThreadId& id : trace_.samples.thread) {
+      id = ThreadId{new_thread[Index(id)]};
+    }
     for (NvtxLane& lane : trace_.nvtx_lanes) {
       lane.thread = ThreadId{new_thread[Index(lane.thread)]};
     }
@@ -277,6 +355,26 @@ class TraceBuilder {
     SortByTime(trace_.syncs);
     SortByTime(trace_.calls);
     SortByTime(trace_.nvtx);
+    SortByTime(trace_.samples);
+    SortByTime(trace_.overheads);
+    SortSmallTables();
+  }
+
+  void SortSmallTables() {
+    std::sort(trace_.thread_names.begin(), trace_.thread_names.end(),
+              [&](const ThreadName& a, const ThreadName& b) {
+                return std::tuple(a.global_tid, -a.priority, trace_.strings.Get(a.name)) <
+                       std::tuple(b.global_tid, -b.priority, trace_.strings.Get(b.name));
+              });
+    std::sort(trace_.gpus.begin(), trace_.gpus.end(),
+              [](const Gpu& a, const Gpu& b) { return a.id < b.id; });
+    std::sort(trace_.cuda_devices.begin(), trace_.cuda_devices.end(),
+              [](const CudaDevice& a, const CudaDevice& b) {
+                return std::tie(a.ordinal, a.gpu) < std::tie(b.ordinal, b.gpu);
+              });
+    auto& inventory = trace_.device_inventory;
+    std::sort(inventory.begin(), inventory.end());
+    inventory.erase(std::unique(inventory.begin(), inventory.end()), inventory.end());
   }
 
   Trace trace_;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "analysis/selection.h"
+#include "trace/overlap_index.h"
 
 namespace nsys {
 namespace {
@@ -55,17 +56,26 @@ Span PartOf(const IdleGap& gap, const Span& span) {
   return {std::max(span.begin_ns, gap.start_ns), std::min(span.end_ns, gap.end_ns)};
 }
 
+// The index of one of the trace's tables, made once.
+const OverlapIndex& IndexOf(Views& views, const Events& events, std::string name) {
+  return views.Once<OverlapIndex>({.device = {}, .window = {}, .text = std::move(name)},
+                                  [&] { return OverlapIndex(events); });
+}
+
 // Time in which a copy or memset ran on the gap's device.
-int64_t CopyTimeWithin(const Trace& trace, const IdleGap& gap) {
+int64_t CopyTimeWithin(Views& views, const IdleGap& gap) {
+  const Trace& trace = views.trace();
   std::vector<Span> copies;
   const auto device = trace.lanes[Index(gap.lane)].device;
-  for (const GpuEvents* events : {static_cast<const GpuEvents*>(&trace.copies), &trace.memsets}) {
-    for (size_t row = 0; row < events->size() && events->start_ns[row] < gap.end_ns; ++row) {
-      if (trace.DeviceOf(*events, row) == device) {
-        copies.push_back(PartOf(gap, events->span(row)));
+  const auto add = [&](const GpuEvents& events, std::string name) {
+    IndexOf(views, events, std::move(name)).ForEach({gap.start_ns, gap.end_ns}, [&](size_t row) {
+      if (trace.DeviceOf(events, row) == device) {
+        copies.push_back(PartOf(gap, events.span(row)));
       }
-    }
-  }
+    });
+  };
+  add(trace.copies, "copies");
+  add(trace.memsets, "memsets");
   return Length(Union(std::move(copies)));
 }
 
@@ -131,12 +141,13 @@ StreamActivity FindIdleGaps(const Trace& trace, int64_t device, const std::optio
   return activity;
 }
 
-GapActivity ActivityWithin(const Trace& trace, const IdleGap& gap) {
+GapActivity ActivityWithin(Views& views, const IdleGap& gap) {
+  const Trace& trace = views.trace();
   const CallTable& calls = trace.calls;
   const ProcessId process = trace.FindProcess(trace.lanes[Index(gap.lane)].global_pid);
   std::map<StringId, int64_t> by_name;
   std::vector<Span> spans;
-  for (size_t call = 0; call < calls.size() && calls.start_ns[call] < gap.end_ns; ++call) {
+  IndexOf(views, calls, "calls").ForEach({gap.start_ns, gap.end_ns}, [&](size_t call) {
     const Span inside = PartOf(gap, calls.span(call));
     const ProcessId caller = trace.ProcessOf(calls.thread[call]);
     const bool foreign =
@@ -145,7 +156,7 @@ GapActivity ActivityWithin(const Trace& trace, const IdleGap& gap) {
       by_name[calls.name[call]] += inside.length_ns();
       spans.push_back(inside);
     }
-  }
+  });
   GapActivity activity;
   for (const auto& [name, ns] : by_name) {
     activity.apis.push_back(
@@ -155,7 +166,7 @@ GapActivity ActivityWithin(const Trace& trace, const IdleGap& gap) {
     return a.ns != b.ns ? a.ns > b.ns : a.name < b.name;
   });
   activity.calls_ns = Length(Union(std::move(spans)));
-  activity.copies_ns = CopyTimeWithin(trace, gap);
+  activity.copies_ns = CopyTimeWithin(views, gap);
   return activity;
 }
 

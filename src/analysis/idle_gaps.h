@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/views.h"
 #include "analysis/window.h"
 #include "trace/trace.h"
 
@@ -53,7 +54,8 @@ struct GapActivity {
   int64_t calls_ns = 0;   // time in which any of these calls was running
   int64_t copies_ns = 0;  // time in which a copy or memset ran on the gap's device
 };
-GapActivity ActivityWithin(const Trace& trace, const IdleGap& gap);
+// Reads what overlaps the gap and a 1/512 part of the rest.
+GapActivity ActivityWithin(Views& views, const IdleGap& gap);
 
 enum class HostActivity { kSynchronization, kMemoryTransfer, kKernelLaunch, kOther, kNoCalls };
 

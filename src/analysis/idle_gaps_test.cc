@@ -119,7 +119,8 @@ TEST(IdleGaps, AttributionIsCutToTheGapAndTheProcess) {
           .Build();
   const StreamActivity activity = FindIdleGaps(trace, 0, std::nullopt, 10);
   ASSERT_EQ(activity.gaps.size(), 1U);
-  const auto shares = ActivityWithin(trace, activity.gaps[0]).apis;
+  Views views(trace);
+  const auto shares = ActivityWithin(views, activity.gaps[0]).apis;
   ASSERT_EQ(shares.size(), 2U);
   EXPECT_EQ(shares[0].name, "cudaLaunchKernel_v7000");
   EXPECT_EQ(shares[0].ns, 80);

@@ -35,13 +35,10 @@ int64_t GraphOnly(const Trace& trace, const LanesOnDevice& on_device, const Over
   return Length(Subtract(Union(std::move(spans)), Union(std::move(kernels))));
 }
 
-}  // namespace
-
-std::optional<Overlap> ComputeOverlap(const Trace& trace, int64_t device,
-                                      const std::optional<Window>& window, KernelCut cut) {
+std::optional<Overlap> Compute(const Trace& trace, CommunicationClasses& classes, int64_t device,
+                               const std::optional<Window>& window, KernelCut cut) {
   const KernelTable& kernels = trace.kernels;
   const LanesOnDevice on_device(trace, device);
-  CommunicationClasses classes(trace.strings);
   Overlap result;
   Hull hull;
   std::vector<Span> compute;
@@ -74,6 +71,22 @@ std::optional<Overlap> ComputeOverlap(const Trace& trace, int64_t device,
       result.total_ns() - result.compute_only_ns - result.communication_only_ns - result.overlap_ns;
   result.graph_only_ns = GraphOnly(trace, on_device, result);
   return result;
+}
+
+}  // namespace
+
+std::optional<Overlap> ComputeOverlap(const Trace& trace, int64_t device,
+                                      const std::optional<Window>& window, KernelCut cut) {
+  CommunicationClasses classes(trace.strings);
+  return Compute(trace, classes, device, window, cut);
+}
+
+const std::optional<Overlap>& OverlapOf(Views& views, int64_t device,
+                                        const std::optional<Window>& window, KernelCut cut) {
+  const char* name = cut == KernelCut::kContained ? "contained" : "clipped";
+  return views.Once<std::optional<Overlap>>(
+      {.device = device, .window = window, .text = name},
+      [&] { return Compute(views.trace(), views.communication(), device, window, cut); });
 }
 
 }  // namespace nsys

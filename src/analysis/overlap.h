@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "analysis/views.h"
 #include "analysis/window.h"
 #include "trace/intervals.h"
 #include "trace/trace.h"
@@ -39,5 +40,10 @@ enum class KernelCut { kContained, kClipped };
 std::optional<Overlap> ComputeOverlap(const Trace& trace, int64_t device,
                                       const std::optional<Window>& window,
                                       KernelCut cut = KernelCut::kContained);
+
+// The same, computed once per run.
+const std::optional<Overlap>& OverlapOf(Views& views, int64_t device,
+                                        const std::optional<Window>& window,
+                                        KernelCut cut = KernelCut::kContained);
 
 }  // namespace nsys

@@ -101,6 +101,20 @@ TEST(Overlap, ClippedKernelsCountTheirInnerPart) {
   EXPECT_EQ(clipped->communication_only_ns, 20);
 }
 
+TEST(Overlap, IsComputedOncePerQuestion) {
+  const Trace trace = TraceBuilder()
+                          .Kernel("gemm", {.start_ns = 0, .end_ns = 100})
+                          .Kernel("gemm", {.start_ns = 50, .end_ns = 200, .device = 1})
+                          .Build();
+  Views views(trace);
+  const auto& whole = OverlapOf(views, 0, std::nullopt);
+  EXPECT_EQ(&OverlapOf(views, 0, std::nullopt), &whole);
+  EXPECT_EQ(whole->compute_only_ns, 100);
+  EXPECT_EQ(OverlapOf(views, 1, std::nullopt)->compute_only_ns, 150);
+  EXPECT_FALSE(OverlapOf(views, 0, Window{20, 120}).has_value());
+  EXPECT_EQ(OverlapOf(views, 0, Window{20, 120}, KernelCut::kClipped)->compute_only_ns, 80);
+}
+
 TEST(Overlap, TellsHowMuchIdleTimeGraphsRan) {
   const Trace trace = TraceBuilder()
                           .Kernel("gemm", {.start_ns = 0, .end_ns = 10})
@@ -126,13 +140,15 @@ TEST(HostSync, CountsBlockingRecordsOfTheContextsDevice) {
           .Sync({.start_ns = 0, .end_ns = 100, .type = 2, .pid = 2, .context = 4})
           .Sync({.start_ns = 70, .end_ns = 80, .type = 4, .pid = 1, .context = 4})
           .Build();
-  EXPECT_EQ(HostSyncSpans(trace, 1, 0, 1000), (SpanSet{{12, 60}}))
+  Views views(trace);
+  EXPECT_EQ(HostSyncSpans(views, 1, 0, 1000), (SpanSet{{12, 60}}))
       << "the mislabelled synchronize counts, the stream wait does not";
-  EXPECT_EQ(HostSyncSpans(trace, 0, 0, 1000), (SpanSet{{70, 80}}))
+  EXPECT_EQ(HostSyncSpans(views, 0, 0, 1000), (SpanSet{{70, 80}}))
       << "by the context's kernels, although every record says device 0";
-  EXPECT_EQ(HostSyncSpans(trace, std::nullopt, 50, 75), (SpanSet{{50, 60}, {70, 75}}));
-  EXPECT_EQ(HostSyncSpans(TraceBuilder().Kernel("k", {}).Build(), std::nullopt, 0, 1),
-            std::nullopt);
+  EXPECT_EQ(HostSyncSpans(views, std::nullopt, 50, 75), (SpanSet{{50, 60}, {70, 75}}));
+  const Trace without = TraceBuilder().Kernel("k", {}).Build();
+  Views none(without);
+  EXPECT_EQ(HostSyncSpans(none, std::nullopt, 0, 1), std::nullopt);
 }
 
 }  // namespace

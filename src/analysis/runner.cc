@@ -19,6 +19,8 @@ std::string_view AdviceFor(TableId table) {
   switch (table) {
     case TableId::kNvtx:
       return "Capture again with NVTX ranges: nsys profile --trace=cuda,nvtx …";
+    case TableId::kSamples:
+      return "Capture again with CPU sampling: nsys profile --sample=process-tree …";
     case TableId::kStringIds:
       return "The export is incomplete: export all tables again with nsys export.";
     case TableId::kPayloadSchemas:
@@ -45,14 +47,20 @@ void AddUnknownTables(const Trace& trace, Object& details) {
   }
 }
 
+// Whether a GPU table under an unknown name might be what is missing.
+bool MayHaveOtherName(const Trace& trace, const std::vector<TableId>& tables) {
+  return std::any_of(tables.begin(), tables.end(), IsGpuWork) &&
+         !trace.schema.unknown_gpu_tables.empty();
+}
+
 Answer AbstainForTables(const Trace& trace, const std::vector<TableId>& tables) {
   std::vector<std::string> names;
   for (const TableId table : tables) {
     names.emplace_back(CanonicalName(table));
   }
   Object details{{"missing_tables", TextList(names)}};
-  const bool work = std::any_of(tables.begin(), tables.end(), IsGpuWork);
-  if (work) {
+  const bool other_name = MayHaveOtherName(trace, tables);
+  if (other_name) {
     AddUnknownTables(trace, details);
   }
   std::string reason = fmt::format("This capture has no {} table.", Join(names, " and no "));
@@ -61,7 +69,7 @@ Answer AbstainForTables(const Trace& trace, const std::vector<TableId>& tables) 
   reason += only_graphs ? " CUDA graphs were traced as a whole; capture with "
                           "--cuda-graph-trace=node to see kernels."
                         : fmt::format(" {}", AdviceFor(tables.front()));
-  if (work && !trace.schema.unknown_gpu_tables.empty()) {
+  if (other_name) {
     reason += fmt::format(" Tables that look like GPU work under names not known here: {}.",
                           Join(trace.schema.unknown_gpu_tables, ", "));
   }
@@ -131,6 +139,10 @@ size_t RowsOf(const Trace& trace, TableId table) {
       return trace.calls.size();
     case TableId::kNvtx:
       return trace.nvtx.size();
+    case TableId::kSamples:
+      return trace.samples.size();
+    case TableId::kOverhead:
+      return trace.overheads.size();
     default:
       return 0;
   }
@@ -230,7 +242,7 @@ std::optional<Answer> RefuseUnknownDevice(const Skill& skill, const Query& query
 void NoteOtherDevices(const Skill& skill, const Query& query, Answer& answer) {
   const std::optional<int64_t> device = DeviceAskedFor(skill, query.params);
   if (!device) {
-    return;
+    return;  // the answer is about all devices, or says itself which one it is about
   }
   std::vector<std::string> others;
   for (const int64_t other : DevicesWithKernels(query.trace)) {

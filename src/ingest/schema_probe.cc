@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/number.h"
+#include "base/text.h"
 #include "ingest/schema_probe.h"
 
 namespace nsys {
@@ -39,6 +40,13 @@ std::optional<int64_t> VersionOf(std::string_view name, std::string_view prefix)
   return ParseInt(rest);
 }
 
+std::optional<std::string> ExactlyNamed(const std::vector<SourceTable>& tables,
+                                        std::string_view name) {
+  const auto at = std::find_if(tables.begin(), tables.end(),
+                               [&](const SourceTable& table) { return table.name == name; });
+  return at == tables.end() ? std::nullopt : std::optional(at->name);
+}
+
 // `tables` in byte order of their names, which makes "first" mean something.
 std::optional<std::string> Resolve(const std::vector<SourceTable>& tables, TableId id) {
   const std::string_view canonical = CanonicalName(id);
@@ -62,6 +70,9 @@ std::optional<std::string> Resolve(const std::vector<SourceTable>& tables, Table
     if (name.starts_with(canonical) && !IsDigit(name[canonical.size()])) {
       return table.name;
     }
+  }
+  if (id == TableId::kOverhead) {
+    return ExactlyNamed(tables, LowerAscii(canonical));  // as some exports spell it
   }
   if (id != TableId::kKernel) {
     return std::nullopt;
@@ -116,6 +127,17 @@ SourceRule KindRule(TableId table) {
   }
 }
 
+SourceRule WholeRule(TableId table) {
+  switch (table) {
+    case TableId::kSamples:
+      return {.all = {"start", "globalTid", "cpuCycles"}, .any = {}};
+    case TableId::kOverhead:
+      return {.all = {"start", "end"}, .any = {}};
+    default:
+      return {};
+  }
+}
+
 SourceRule RuleOf(TableId table, Column column) {
   switch (column) {
     case Column::kTime:
@@ -137,6 +159,7 @@ SourceRule RuleOf(TableId table, Column column) {
     case Column::kPayload:
       return {.all = {"binaryData"}, .any = {}};
     case Column::kWhole:
+      return WholeRule(table);
     case Column::kNcclRanges:
       return {};
   }

@@ -46,8 +46,8 @@ ActivityText Describe(HostActivity activity) {
   return {};
 }
 
-Object Attribution(const Trace& trace, const IdleGap& gap) {
-  const GapActivity activity = ActivityWithin(trace, gap);
+Object Attribution(Views& views, const IdleGap& gap) {
+  const GapActivity activity = ActivityWithin(views, gap);
   const std::vector<ApiShare>& shares = activity.apis;
   List top;
   for (size_t i = 0; i < shares.size() && i < kTopApis; ++i) {
@@ -89,7 +89,7 @@ int64_t CountGaps(const std::vector<IdleGap>& gaps, int64_t more_than_ns, int64_
 Object MakeSummary(const Query& query, const StreamActivity& activity, int64_t total_ns) {
   constexpr int64_t kMs = 1'000'000;
   const int64_t device = query.params.Int("device");
-  const auto overlap = ComputeOverlap(query.trace, device, query.window);
+  const auto& overlap = OverlapOf(query.views, device, query.window);
   const double available =
       static_cast<double>(activity.span.length_ns()) * static_cast<double>(activity.streams);
   const double pct =
@@ -154,7 +154,7 @@ Result<Answer> Run(const Query& query) {
   for (size_t i = 0; i < activity.gaps.size() && i < limit; ++i) {
     Object row = MakeRow(trace, activity.gaps[i]);
     if (i < kAttributedGaps && trace.schema.Has(TableId::kRuntime)) {
-      row.Set("attribution", Attribution(trace, activity.gaps[i]));
+      row.Set("attribution", Attribution(query.views, activity.gaps[i]));
     }
     answer.rows.push_back(std::move(row));
   }

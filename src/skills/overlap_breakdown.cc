@@ -35,7 +35,7 @@ SharedStreams FindSharedStreams(const Query& query, const Overlap& overlap) {
   const Trace& trace = query.trace;
   const KernelTable& kernels = trace.kernels;
   const LanesOnDevice on_device(trace, query.params.Int("device"));
-  CommunicationClasses classes(trace.strings);
+  CommunicationClasses& classes = query.views.communication();
   std::vector<int64_t> compute(trace.lanes.size(), 0);
   std::vector<int64_t> communication(trace.lanes.size(), 0);
   for (size_t row = 0; row < kernels.size(); ++row) {
@@ -101,7 +101,7 @@ void AddSharedStreams(const SharedStreams& shared, Object& row, Answer& answer) 
 
 Result<Answer> Run(const Query& query) {
   const int64_t device = query.params.Int("device");
-  const auto overlap = ComputeOverlap(query.trace, device, query.window);
+  const auto& overlap = OverlapOf(query.views, device, query.window);
   if (!overlap) {
     return NoKernelsProblem(query, device);
   }
@@ -119,7 +119,7 @@ Result<Answer> Run(const Query& query) {
   }
   const Span bounds = query.window ? Span{query.window->begin_ns, query.window->end_ns}
                                    : Span{overlap->first_ns, overlap->last_ns};
-  if (const auto sync = HostSyncSpans(query.trace, device, bounds.begin_ns, bounds.end_ns)) {
+  if (const auto sync = HostSyncSpans(query.views, device, bounds.begin_ns, bounds.end_ns)) {
     row.Set("sync_ms", NsToMs(Length(*sync), 3));
     if (!sync->empty()) {
       answer.notes.push_back(fmt::format("The host waits in CUDA synchronization for {}.",
@@ -134,7 +134,7 @@ Result<Answer> Run(const Query& query) {
         FormatDuration(overlap->graph_only_ns)));
   }
   if (query.window) {
-    const auto clipped = ComputeOverlap(query.trace, device, query.window, KernelCut::kClipped);
+    const auto& clipped = OverlapOf(query.views, device, query.window, KernelCut::kClipped);
     row.Set("clipped", clipped ? Value(Parts(*clipped)) : Value());
     answer.notes.emplace_back(
         "Kernels over an edge of the window and idle time beside it do not count; `clipped` (JSON) "

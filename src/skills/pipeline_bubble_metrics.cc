@@ -4,115 +4,58 @@
 // Kernels, copies, memsets and whole-traced CUDA graphs, cut to the window (else to the span of all
 // kernels and graphs, else of all activity). Per device: active = length of their union; span =
 // first start to last end of that union; bubble = span − active; bubble_pct = 100 · bubble / span.
-#include <algorithm>
-#include <map>
 #include <optional>
 #include <utility>
 
 #include <fmt/core.h>
 
+#include "analysis/device_busy.h"
 #include "analysis/host_sync.h"
-#include "analysis/selection.h"
 #include "base/number.h"
 #include "skills/skills.h"
 
 namespace nsys {
 namespace {
 
-void AddAll(const GpuEvents& events, Hull& hull) {
-  for (size_t row = 0; row < events.size(); ++row) {
-    hull.Add(events.span(row));
-  }
-}
-
-std::optional<Window> EffectiveWindow(const Query& query) {
-  if (query.window) {
-    return query.window;
-  }
-  const Trace& trace = query.trace;
-  Hull hull;
-  AddAll(trace.kernels, hull);
-  AddAll(trace.graphs, hull);
-  if (!hull.span()) {
-    AddAll(trace.copies, hull);
-    AddAll(trace.memsets, hull);
-  }
-  const std::optional<Span>& span = hull.span();
-  return span ? std::optional(Window{span->begin_ns, span->end_ns}) : std::nullopt;
-}
-
-struct DeviceWork {
-  std::vector<Span> kernels;  // and whole-traced graphs
-  std::vector<Span> copies;   // and memsets
-};
-using WorkOfDevices = std::map<std::optional<int64_t>, DeviceWork>;
-
-// Adds the parts of `events` inside the window to the `kind` of work of their device.
-void Collect(const Trace& trace, const GpuEvents& events, const Window& window,
-             std::vector<Span> DeviceWork::* kind, WorkOfDevices& out) {
-  std::vector<std::vector<Span>*> by_lane(trace.lanes.size(), nullptr);
-  for (size_t row = 0; row < events.size(); ++row) {
-    const Span span = Clip(window, events.start_ns[row], events.end_ns[row]);
-    if (span.end_ns <= span.begin_ns) {
-      continue;
-    }
-    std::vector<Span>*& spans = by_lane[Index(events.lane[row])];
-    if (spans == nullptr) {
-      spans = &(out[trace.DeviceOf(events, row)].*kind);
-    }
-    spans->push_back(span);
-  }
-}
-
 // Idle time between the window's edges and the device's first and last work, which its span lacks.
-void AddEdgeIdle(const Window& window, const SpanSet& active, Object& row) {
+void AddEdgeIdle(const Window& window, const Span& work, Object& row) {
   if (window.end_ns == std::numeric_limits<int64_t>::max()) {
     return;
   }
-  row.Set("lead_idle_ms", NsToMs(active.front().begin_ns - window.begin_ns, 2));
-  row.Set("tail_idle_ms", NsToMs(window.end_ns - active.back().end_ns, 2));
+  row.Set("lead_idle_ms", NsToMs(work.begin_ns - window.begin_ns, 2));
+  row.Set("tail_idle_ms", NsToMs(window.end_ns - work.end_ns, 2));
 }
 
-Object MakeRow(const Query& query, std::optional<int64_t> device, DeviceWork work,
+Object MakeRow(const Query& query, std::optional<int64_t> device, const DeviceBusy& busy,
                std::optional<double> sync_ms) {
-  std::vector<Span> all = work.kernels;
-  all.insert(all.end(), work.copies.begin(), work.copies.end());
-  const SpanSet active = Union(std::move(all));
-  const int64_t span_ns = active.back().end_ns - active.front().begin_ns;
-  const int64_t active_ns = Length(active);
-  const int64_t kernel_ns = Length(Union(std::move(work.kernels)));
+  const int64_t span_ns = busy.span().length_ns();
   Object row{{"deviceId", device},
              {"total_span_ms", NsToMs(span_ns, 2)},
-             {"active_ms", NsToMs(active_ns, 2)},
-             {"bubble_ms", NsToMs(span_ns - active_ns, 2)},
-             {"bubble_pct", Percent(span_ns - active_ns, span_ns, 2).value_or(0)}};
+             {"active_ms", NsToMs(busy.active_ns(), 2)},
+             {"bubble_ms", NsToMs(busy.idle_ns(), 2)},
+             {"bubble_pct", Percent(busy.idle_ns(), span_ns, 2).value_or(0)}};
   if (sync_ms) {
     row.Set("sync_ms", *sync_ms);
   }
-  row.Set("kernel_ms", NsToMs(kernel_ns, 2));
-  row.Set("copy_only_ms", NsToMs(active_ns - kernel_ns, 2));
+  row.Set("kernel_ms", NsToMs(busy.kernel_ns, 2));
+  row.Set("copy_only_ms", NsToMs(busy.copy_only_ns(), 2));
   if (query.window) {
-    AddEdgeIdle(*query.window, active, row);
+    AddEdgeIdle(*query.window, busy.span(), row);
   }
   return row;
 }
 
 Result<Answer> Run(const Query& query) {
-  const Trace& trace = query.trace;
   Answer answer;
-  const auto window = EffectiveWindow(query);
+  const auto window = ActivityWindow(query.trace, query.window);
   if (!window) {
     return answer;
   }
-  WorkOfDevices by_device;
-  Collect(trace, trace.kernels, *window, &DeviceWork::kernels, by_device);
-  Collect(trace, trace.graphs, *window, &DeviceWork::kernels, by_device);
-  Collect(trace, trace.copies, *window, &DeviceWork::copies, by_device);
-  Collect(trace, trace.memsets, *window, &DeviceWork::copies, by_device);
-  if (by_device.empty()) {
+  const BusyDevices& devices = BusyDevicesOf(query.views, *window);
+  if (devices.empty()) {
     return answer;
   }
-  const auto sync = HostSyncSpans(trace, std::nullopt, window->begin_ns, window->end_ns);
+  const auto sync = HostSyncSpans(query.views, std::nullopt, window->begin_ns, window->end_ns);
   // One figure for all processes, so it stands in the first row alone.
   std::optional<double> sync_ms;
   if (sync) {
@@ -121,8 +64,8 @@ Result<Answer> Run(const Query& query) {
         "Some host thread waits in CUDA synchronization for {} (all processes together).",
         FormatDuration(Length(*sync))));
   }
-  for (auto& [device, work] : by_device) {
-    answer.rows.push_back(MakeRow(query, device, std::move(work), std::exchange(sync_ms, {})));
+  for (const auto& [device, busy] : devices) {
+    answer.rows.push_back(MakeRow(query, device, busy, std::exchange(sync_ms, {})));
   }
   if (query.window) {
     answer.notes.emplace_back(
@@ -134,10 +77,7 @@ Result<Answer> Run(const Query& query) {
 
 Reads SkillReads() {
   Reads reads;
-  for (const TableId table :
-       {TableId::kKernel, TableId::kMemcpy, TableId::kMemset, TableId::kGraphTrace}) {
-    reads.Add(table, {Column::kTime, Column::kLane});
-  }
+  AddDeviceBusyReads(reads);
   AddHostSyncReads(reads);
   return reads;
 }

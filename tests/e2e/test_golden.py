@@ -41,6 +41,12 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
     "h2d_distribution": {"device1": ("-p", "device=1"), "trim": WINDOW},
     "nccl_anomaly": {"low": ("-p", "threshold=1.01"), "limit2": ("-p", "threshold=0.5", "-p", "limit=2")},
     "kernel_overlap_matrix": {"device1": ("-p", "device=1"), "trim": WINDOW, "max_rows3": ("--max-rows", "3")},
+    "cpu_gpu_pipeline": {"limit1": ("-p", "limit=1"), "trim": WINDOW, "iteration": ITERATION},
+    "thread_utilization": {"limit1": ("-p", "limit=1")},
+    "module_loading": {"trim": WINDOW},
+    "gc_impact": {"trim": WINDOW},
+    "sync_cost_analysis": {"device1": ("-p", "device=1"), "trim": WINDOW},
+    "critical_path": {"device1": ("-p", "device=1"), "trim": WINDOW, "iteration": ITERATION},
 }
 FORMATS = (("json", "json"), ("text", "txt"))
 

@@ -315,6 +315,66 @@ class Truth(harness.Case):
                 self.assertEqual(ns[f"nccl_{name}", f"nccl_{name}"], op["total_ns"])
             self.assertEqual(sum(ns["compute", f"nccl_{name}"] for name in device["nccl"]), device["overlap_ns"])
 
+    @for_each_capture
+    def test_launches_by_process(self, path, truth):
+        for pid, process in truth["processes"].items():
+            mine = [r for r in rows("cpu_gpu_pipeline", path, "-p", "limit=1000") if r["pid"] == int(pid)]
+            self.assertEqual(sum(r["dispatches"] for r in mine), process["launches"]["kernels_with_call"])
+            longest = process["launches"]["end_to_start_ns_where_positive"]["max_ns"]
+            self.assertTrue(harness.shows(max(r["max_queue_delay_us"] for r in mine), longest / 1e3, 1))
+
+    @for_each_capture
+    def test_sampled_cycles(self, path, truth):
+        got = {(r["pid"], r["tid"]): r["cycles"] for r in rows("thread_utilization", path, "-p", "limit=1000")}
+        self.assertEqual(got, {(int(pid), int(tid)): cycles for pid, process in truth["processes"].items()
+                               for tid, cycles in process["cpu_cycles_by_thread"].items()})
+
+    @for_each_capture
+    def test_loading_and_collecting(self, path, truth):
+        def total(key: str) -> tuple[int, int]:
+            found = [process[key] for process in truth["processes"].values()]
+            return sum(f["count"] for f in found), sum(f.get("total_ns", 0) for f in found)
+
+        def sums(answer: list[dict]) -> tuple[int, int]:
+            return sum(r["occurrences"] for r in answer), sum(r["total_ns"] for r in answer)
+
+        loading = rows("module_loading", path)
+        self.assertEqual(sums(loading), total("module_loading"))
+        for row in loading:
+            self.assertEqual(row["before_first_kernel_ms"], row["total_ms"])  # all in iteration 0, before its work
+        events = rows("gc_impact", path)
+        self.assertEqual(sums([r for r in events if r["source"] == "nvtx"]), total("gc_ranges"))
+        self.assertEqual(sums([r for r in events if r["source"] == "cuda_api"]), total("alloc_calls"))
+
+    @for_each_capture
+    def test_waits_by_type(self, path, truth):
+        first = min(d["active_first_ns"] for d in truth["devices"].values())
+        row = rows("sync_cost_analysis", path, "--trim", (first - 1_000_000_000) / 1e9, "inf")[0]
+        got = {d["device"]: d for d in row["sync_by_device"]}
+        names = {"2": "STREAM_WAIT_EVENT", "3": "STREAM_SYNCHRONIZE", "4": "CONTEXT_SYNCHRONIZE"}
+        for process in truth["processes"].values():
+            device = got[process["device"]]
+            kinds = process["sync_rows_by_type"]
+            self.assertEqual(len(device["sync_by_type_ms"]), len(kinds))
+            for kind, one in kinds.items():  # no two waits of a process overlap
+                shown = device["sync_by_type_ms"]["CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_" + names[kind]]
+                self.assert_ms(shown, one["total_ns"], 3)
+            self.assert_ms(device["total_sync_wall_ms"],
+                           sum(one["total_ns"] for kind, one in kinds.items() if kind != "2"), 3)
+
+    @for_each_capture
+    def test_critical_path_parts(self, path, truth):
+        for number, device in truth["devices"].items():
+            row = rows("critical_path", path, "-p", f"device={number}")[0]
+            parts = row["breakdown"]
+            self.assert_ms(parts["gpu_compute_ms"], device["compute_union_ns"], 3)
+            self.assert_ms(parts["comm_ms"], device["exposed_nccl_ns"], 3)
+            self.assert_ms(row["critical_path_ms"], device["span_ns"], 3)
+            rest = parts["cpu_ms"] + parts["copy_ms"] + parts["graph_ms"]
+            self.assertAlmostEqual(rest, device["idle_ns"] / 1e6, places=2)
+            if truth["generator"]["graph_mode"] == "node":
+                self.assertEqual(parts["graph_ms"], 0)
+
 
 if __name__ == "__main__":
     harness.main()

@@ -190,7 +190,7 @@ class Comparison:
         """The reference refused the arguments, or ours does: exit 2 and an error object on stdout."""
         error = ours.get("error", {}) if isinstance(ours, dict) else {}
         d = Difference(EXIT, 0, case.exit_code, f"{code} {error.get('code')}")
-        wanted = "TRIM_OUT_OF_RANGE" if case.variant == "trim-out" else "USAGE_ERROR"
+        wanted = "TRIM_OUT_OF_RANGE" if case.variant in ("trim-out", "trim_outside") else "USAGE_ERROR"
         sound = code == 2 and error.get("code") == wanted and error.get("message")
         if sound and (case.exit_code != 0 or has_impossible_number(case.args)):
             d.rule = self.rule_for(case, EXIT)
