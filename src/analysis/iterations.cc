@@ -156,6 +156,9 @@ std::optional<Iteration> Summarize(const Trace& trace, const std::vector<Launch>
   }
   Iteration iteration;
   iteration.text = window.text;
+  iteration.host_begin_ns = window.begin_ns;
+  iteration.host_end_ns = window.end_ns;
+  iteration.process = process;
   Hull hull;
   size_t at = next;
   for (; at < launches.size() && calls.start_ns[launches[at].call] <= window.end_ns; ++at) {
@@ -226,6 +229,23 @@ Reads IterationReads() {
 const std::vector<Iteration>& DetectIterations(Views& views, const IterationQuery& query) {
   const ViewKey key{.device = query.device, .window = query.window, .text = query.marker};
   return views.Once<std::vector<Iteration>>(key, [&] { return Detect(views, query); });
+}
+
+std::vector<uint32_t> KernelsOf(Views& views, int64_t device, const Iteration& iteration) {
+  const Trace& trace = views.trace();
+  const LanesOnDevice on_device(trace, device);
+  const std::vector<uint32_t>& links = views.KernelCalls();
+  std::vector<uint32_t> kernels;
+  for (uint32_t kernel = 0; kernel < links.size(); ++kernel) {
+    const uint32_t call = links[kernel];
+    if (call != kNoCall && on_device(trace.kernels.lane[kernel]) &&
+        trace.calls.start_ns[call] >= iteration.host_begin_ns &&
+        trace.calls.end_ns[call] <= iteration.host_end_ns &&
+        trace.ProcessOf(trace.calls.thread[call]) == iteration.process) {
+      kernels.push_back(kernel);
+    }
+  }
+  return kernels;
 }
 
 }  // namespace nsys

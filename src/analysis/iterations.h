@@ -32,6 +32,10 @@ struct Iteration {
   int64_t kernels = 0;
   int64_t communication_kernels = 0;
   bool real = true;  // at least a tenth of the kernel time of the busiest iteration
+  // Where its kernels were launched: within [host_begin_ns, host_end_ns], by threads of `process`.
+  int64_t host_begin_ns = 0;
+  int64_t host_end_ns = 0;
+  ProcessId process = ProcessId::kNone;
 };
 
 struct IterationQuery {
@@ -53,5 +57,9 @@ Reads IterationReads();
 //
 // Found once per query and kept in `views`.
 const std::vector<Iteration>& DetectIterations(Views& views, const IterationQuery& query);
+
+// The kernels of an iteration of `device`, as ascending rows of trace.kernels: those that its
+// counts and times are of.
+std::vector<uint32_t> KernelsOf(Views& views, int64_t device, const Iteration& iteration);
 
 }  // namespace nsys

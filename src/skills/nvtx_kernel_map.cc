@@ -3,123 +3,64 @@
 //
 // A kernel belongs to the push-pop ranges that enclose its launch call on the launching thread
 // (trace/nvtx_stacks.h); the innermost names it. Containment is that of the call: the kernel may
-// run long after the range has closed. Kernels without a call or a range are left out. Order:
-// kernel start, kernel end, kernel name, path.
+// run long after the range has closed. Kernels without a call or a range are left out; with `name`,
+// also those with no range of such a text around their launch. Order: kernel start, kernel end,
+// kernel name, path.
 #include <algorithm>
-#include <map>
-#include <set>
+#include <functional>
+#include <memory>
 #include <span>
 #include <tuple>
+#include <unordered_map>
 
 #include <fmt/core.h>
 
+#include "analysis/attribution.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "skills/skills.h"
-#include "trace/launches.h"
 #include "trace/nvtx_stacks.h"
 
 namespace nsys {
 namespace {
 
-std::string EventTypeName(int32_t type) {
-  switch (type) {
-    case 33:
-      return "category";
-    case 34:
-      return "mark";
-    case 39:
-      return "thread name";
-    case kNvtxStartEnd:
-      return "start-end range";
-    case 70:
-      return "push-pop range from text";
-    case 71:
-      return "start-end range from text";
-    case 75:
-      return "domain";
-    case 76:
-      return "end of a domain";
-    default:
-      return "other";
-  }
-}
-
-// An abstention when NVTX rows exist but none is a push-pop range, so that no stack can be built.
-std::optional<Answer> AbstainWithoutPushPop(const Trace& trace) {
-  const auto& types = trace.nvtx.event_type;
-  if (types.empty() || std::find(types.begin(), types.end(), kNvtxPushPop) != types.end()) {
-    return std::nullopt;
-  }
-  const std::set<int32_t> distinct(types.begin(), types.end());
-  if (distinct.contains(kNvtxStartEnd)) {
-    return Answer::Abstain(
-        "This capture annotates with start-end ranges only. They may end on another thread and "
-        "overlap at will, so no range can be "
-        "said to enclose a launch; annotate with push-pop ranges (nvtxRangePush, "
-        "torch.cuda.nvtx.range).",
-        {{"nvtx_event_types", std::to_string(kNvtxStartEnd)}});
-  }
-  std::vector<std::string> numbers;
-  std::vector<std::string> words;
-  for (const int32_t type : distinct) {
-    numbers.push_back(std::to_string(type));
-    words.push_back(fmt::format("{} ({})", type, EventTypeName(type)));
-  }
-  return Answer::Abstain(
-      fmt::format("The NVTX rows of this capture are no push-pop ranges, but of type {}.",
-                  Join(words, ", ")),
-      {{"nvtx_event_types", Join(numbers, ",")}});
-}
-
-// A kernel and the API call that launched it.
-struct Launch {
-  uint32_t kernel;
-  uint32_t call;
-};
-
+// The kernels inside the window, by what is known of their launch.
 struct Attributed {
-  std::vector<Launch> launches;  // enclosed by some range
+  std::vector<Launch> launches;  // enclosed by some range, and by a range of the wanted name
   size_t outside = 0;            // launched outside of any range
   size_t without_call = 0;       // no call in the capture, mostly launched before it began
 };
 
-// The distinct calls of `launches`, ascending.
-std::vector<uint32_t> CallsOf(std::span<const Launch> launches) {
-  std::vector<uint32_t> calls;
-  calls.reserve(launches.size());
-  for (const Launch& launch : launches) {
-    calls.push_back(launch.call);
-  }
-  std::sort(calls.begin(), calls.end());
-  calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
-  return calls;
+// Whether the text of a range holds `name`, letters compared without case; once per text.
+std::function<bool(uint32_t)> HoldsName(const Trace& trace, const std::string& name) {
+  auto known = std::make_shared<std::unordered_map<uint32_t, bool>>();
+  return [&trace, name, known](uint32_t range) {
+    const StringId text = trace.nvtx.text[range];
+    const auto [at, is_new] = known->try_emplace(Index(text), false);
+    if (is_new) {
+      at->second = ContainsIgnoreCase(trace.Text(text), name);
+    }
+    return at->second;
+  };
 }
 
-size_t PositionOf(const std::vector<uint32_t>& calls, uint32_t call) {
-  return static_cast<size_t>(std::lower_bound(calls.begin(), calls.end(), call) - calls.begin());
-}
-
-// The kernels inside the window, by what is known of their launch.
-Attributed Attribute(const Query& query) {
-  const Trace& trace = query.trace;
-  const std::vector<uint32_t> links = LinkLaunches(trace, trace.kernels);
-  Attributed result;
-  for (uint32_t kernel = 0; kernel < links.size(); ++kernel) {
-    if (!Contains(query.window, trace.kernels.start_ns[kernel], trace.kernels.end_ns[kernel])) {
-      continue;
-    }
-    if (links[kernel] == kNoCall) {
-      ++result.without_call;
-    } else {
-      result.launches.push_back({kernel, links[kernel]});
-    }
-  }
-  const std::vector<uint32_t> calls = CallsOf(result.launches);
-  const std::vector<uint8_t> enclosed = AreEnclosed(trace, calls);
-  result.outside = std::erase_if(result.launches, [&](const Launch& launch) {
+// Leaves out the launches that `counts` of the ranges around them does not hold for.
+size_t EraseOutside(const Trace& trace, const std::function<bool(uint32_t)>& counts,
+                    std::vector<Launch>& launches) {
+  const std::vector<uint32_t> calls = CallsOf(launches);
+  const std::vector<uint8_t> enclosed = AreEnclosed(trace, calls, counts);
+  return std::erase_if(launches, [&](const Launch& launch) {
     return enclosed[PositionOf(calls, launch.call)] == 0;
   });
+}
+
+Attributed FindAttributed(const Query& query) {
+  Launches inside = LaunchesInside(query.views, query.window);
+  Attributed result{.launches = std::move(inside.launches), .without_call = inside.without_call};
+  result.outside = EraseOutside(query.trace, nullptr, result.launches);
+  if (const std::string& name = query.params.Text("name"); !name.empty()) {
+    EraseOutside(query.trace, HoldsName(query.trace, name), result.launches);
+  }
   return result;
 }
 
@@ -189,7 +130,7 @@ Result<Answer> Run(const Query& query) {
     return *std::move(abstention);
   }
   const auto limit = static_cast<size_t>(query.params.Int("limit"));
-  Attributed attributed = Attribute(query);
+  Attributed attributed = FindAttributed(query);
   const size_t total = attributed.launches.size();
   KeepCandidates(trace, limit, attributed.launches);
   const std::vector<uint32_t> calls = CallsOf(attributed.launches);
@@ -201,16 +142,14 @@ Result<Answer> Run(const Query& query) {
     answer.rows.push_back(
         MakeRow(trace, launch.kernel, paths.Path(PositionOf(calls, launch.call))));
   }
-  answer.notes.push_back(
-      fmt::format("{} of {} attributed kernels, all GPUs; {} more were launched outside of any "
-                  "range, {} have no "
-                  "launch call in the capture.",
-                  answer.rows.size(), total, attributed.outside, attributed.without_call));
-  const auto start_end =
-      std::count(trace.nvtx.event_type.begin(), trace.nvtx.event_type.end(), kNvtxStartEnd);
-  if (start_end > 0) {
-    answer.notes.push_back(
-        fmt::format("{} left out: they need not nest.", Counted(start_end, "start-end range")));
+  const std::string& name = query.params.Text("name");
+  answer.notes.push_back(fmt::format(
+      "{} of {} attributed kernels{}, all GPUs; {} more were launched outside of any range, {} "
+      "have no launch call in the capture.",
+      answer.rows.size(), total, name.empty() ? "" : fmt::format(" in ranges that hold '{}'", name),
+      attributed.outside, attributed.without_call));
+  if (auto note = StartEndNote(trace)) {
+    answer.notes.push_back(*std::move(note));
   }
   return answer;
 }
@@ -230,11 +169,11 @@ Skill skill_nvtx_kernel_map() {
           "Attributes kernels to the innermost NVTX range that encloses their launch: from a "
           "kernel back to the code.",
       .needs = {TableId::kNvtx, TableId::kRuntime, TableId::kKernel, TableId::kStringIds},
-      .reads = {{TableId::kKernel,
-                 {Column::kTime, Column::kLane, Column::kCorrelation, Column::kName}},
-                {TableId::kRuntime, {Column::kTime, Column::kThread, Column::kCorrelation}},
-                {TableId::kNvtx, {Column::kTime, Column::kThread, Column::kName, Column::kKind}}},
-      .params = {Param::Count("limit", 50, "largest number of kernels to list")},
+      .reads = AttributionReads(),
+      .params = {Param::Count("limit", 50, "largest number of kernels to list"),
+                 Param::Text("name", "",
+                             "only kernels with a range around their launch whose text holds this, "
+                             "literally, case ignored; empty: all")},
       .columns = {{"nvtx_text", Unit::kText, "innermost range around the launch", "Range"},
                   {"nvtx_path", Unit::kText,
                    "all ranges around the launch, outermost first, joined with ' > '"},
@@ -244,7 +183,7 @@ Skill skill_nvtx_kernel_map() {
                   {"start_ns", Unit::kTimeNs, "kernel start, exact", "Kernel start ns"},
                   {"end_ns", Unit::kTimeNs, "kernel end, exact", "Duration", DurationOfRow},
                   {"device_id", Unit::kId, "CUDA device", "Device"}},
-      .empty_text = "no kernel was launched inside a range",
+      .empty_text = "no kernel was launched inside such a range",
       .run = Run};
 }
 

@@ -55,12 +55,24 @@ Trace EverythingTrace() {
       .Build();
 }
 
+// Something for each parameter that has to be given: rising numbers, so that a begin comes before
+// an end.
+std::vector<GivenParam> RequiredParams(const Skill& skill) {
+  std::vector<GivenParam> given;
+  for (const Param& param : skill.params) {
+    if (param.required) {
+      given.emplace_back(param.name, std::to_string(given.size() * 1000));
+    }
+  }
+  return given;
+}
+
 // JSON keys of rows come from the declared columns alone, in the declared order.
 TEST(Registry, RowsHoldDeclaredColumnsInOrder) {
   const Trace trace = EverythingTrace();
   for (const Skill& skill : AllSkills()) {
     for (const auto& window : {std::optional<Window>(), std::optional(Window{0, 20'000'000})}) {
-      for (const Object& row : RunOn(trace, skill.name, {}, window).rows) {
+      for (const Object& row : RunOn(trace, skill.name, RequiredParams(skill), window).rows) {
         for (const auto& [key, value] : row.entries()) {
           const auto declared = [&](const ColumnSpec& column) { return column.key == key; };
           EXPECT_TRUE(std::any_of(skill.columns.begin(), skill.columns.end(), declared))
@@ -78,7 +90,7 @@ TEST(Registry, SkillsAbstainWithoutATableTheyNeed) {
     for (const TableId table : skill.needs) {
       Trace trace = EverythingTrace();
       trace.schema.resolved[static_cast<size_t>(table)].reset();
-      const Answer answer = RunOn(trace, skill.name);
+      const Answer answer = RunOn(trace, skill.name, RequiredParams(skill));
       ASSERT_TRUE(answer.abstention.has_value())
           << skill.name << " without " << CanonicalName(table);
       const List* missing = Cell(answer.abstention->details, "missing_tables").AsList();

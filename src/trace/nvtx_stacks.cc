@@ -83,9 +83,10 @@ void SweepCalls(const Trace& trace, std::span<const uint32_t> calls, const Visit
 
 }  // namespace
 
-RangePaths EnclosingRanges(const Trace& trace, std::span<const uint32_t> calls) {
+void ForEachPath(const Trace& trace, std::span<const uint32_t> calls,
+                 const std::function<void(size_t, std::span<const uint32_t>)>& visit) {
   const NvtxTable& nvtx = trace.nvtx;
-  RangePaths paths;
+  size_t position = 0;
   SweepCalls(trace, calls, [&](std::vector<uint32_t>& enclosing) {
     std::sort(enclosing.begin(), enclosing.end(), [&](uint32_t a, uint32_t b) {
       if (nvtx.duration_ns(a) != nvtx.duration_ns(b)) {
@@ -96,17 +97,27 @@ RangePaths EnclosingRanges(const Trace& trace, std::span<const uint32_t> calls) 
       }
       return trace.Text(nvtx.text[a]) < trace.Text(nvtx.text[b]);
     });
-    paths.ranges_.insert(paths.ranges_.end(), enclosing.begin(), enclosing.end());
+    visit(position++, enclosing);
+  });
+}
+
+RangePaths EnclosingRanges(const Trace& trace, std::span<const uint32_t> calls) {
+  RangePaths paths;
+  ForEachPath(trace, calls, [&](size_t, std::span<const uint32_t> path) {
+    paths.ranges_.insert(paths.ranges_.end(), path.begin(), path.end());
     paths.begins_.push_back(paths.ranges_.size());
   });
   return paths;
 }
 
-std::vector<uint8_t> AreEnclosed(const Trace& trace, std::span<const uint32_t> calls) {
+std::vector<uint8_t> AreEnclosed(const Trace& trace, std::span<const uint32_t> calls,
+                                 const std::function<bool(uint32_t)>& counts) {
   std::vector<uint8_t> enclosed;
   enclosed.reserve(calls.size());
   SweepCalls(trace, calls, [&](const std::vector<uint32_t>& enclosing) {
-    enclosed.push_back(enclosing.empty() ? 0 : 1);
+    const bool any = counts == nullptr ? !enclosing.empty()
+                                       : std::any_of(enclosing.begin(), enclosing.end(), counts);
+    enclosed.push_back(any ? 1 : 0);
   });
   return enclosed;
 }

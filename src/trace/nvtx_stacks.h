@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,8 +39,15 @@ class RangePaths {
 // of the calls.
 RangePaths EnclosingRanges(const Trace& trace, std::span<const uint32_t> calls);
 
+// The same paths one after the other, for what can do with one at a time: `visit` gets the position
+// in `calls` and the path, which is valid during the visit only.
+void ForEachPath(const Trace& trace, std::span<const uint32_t> calls,
+                 const std::function<void(size_t, std::span<const uint32_t>)>& visit);
+
 // For each of `calls`, whether any range encloses it: one byte each, where paths could be long.
-std::vector<uint8_t> AreEnclosed(const Trace& trace, std::span<const uint32_t> calls);
+// With `counts`, only rows of trace.nvtx for which it holds.
+std::vector<uint8_t> AreEnclosed(const Trace& trace, std::span<const uint32_t> calls,
+                                 const std::function<bool(uint32_t)>& counts = nullptr);
 
 // The innermost range of `path`, which must not be empty: the shortest; ties go to the earliest,
 // then to the first text.

@@ -116,7 +116,9 @@ TO_FIND_ANY = {"nccl_anomaly": ("-p", "threshold=0.5")}
 
 
 def device_skills() -> list[str]:
-    return [s["name"] for s in skill_list() if any(p["name"] == "device" for p in s["params"])]
+    """Those of them that are about one device."""
+    return [s["name"] for s in skill_list() if s["name"] in skills()
+            and any(p["name"] == "device" and p["type"] == "int" for p in s["params"])]
 
 
 # ---- captures

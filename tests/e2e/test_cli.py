@@ -100,7 +100,13 @@ class Catalogue(Usage):
                              "stream_concurrency": {"limit": 10},
                              "memory_transfers": {}, "memory_bandwidth": {"device": 0, "limit": 5},
                              "nccl_breakdown": {"device": 0},
-                             "overlap_breakdown": {"device": 0}, "nvtx_kernel_map": {"limit": 50},
+                             "overlap_breakdown": {"device": 0}, "nvtx_kernel_map": {"limit": 50, "name": ""},
+                             "nvtx_layer_breakdown": {"limit": 20, "depth": None, "auto_depth": True,
+                                                      "report": "full", "raw": False},
+                             "iteration_detail": {"iteration": None, "device": 0, "marker": "sample_0"},
+                             "code_attribution_candidates": {"start_ns": None, "end_ns": None, "device": "all",
+                                                             "limit": 5, "min_overlap_pct": 0.0},
+                             "nccl_compile_context_breakdown": {},
                              "iteration_timing": {"device": 0, "marker": "sample_0"},
                              "pipeline_bubble_metrics": {}, "schema_inspect": {}}.items():
             self.assertEqual(params[name], wanted, name)

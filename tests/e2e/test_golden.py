@@ -32,7 +32,18 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
     "nccl_communicator_analysis": {"device1": ("-p", "device=1"), "trim": WINDOW},
     "nccl_payload_breakdown": {"trim": WINDOW},
     "overlap_breakdown": {"device1": ("-p", "device=1"), "trim": WINDOW, "iteration": ITERATION},
-    "nvtx_kernel_map": {"limit5": ("-p", "limit=5"), "iteration": ITERATION},
+    "nvtx_kernel_map": {"limit5": ("-p", "limit=5"), "iteration": ITERATION, "name": ("-p", "name=ATTN", "-p", "limit=3")},
+    "nvtx_layer_breakdown": {"compact": ("-p", "report=compact", "-p", "limit=3"), "iteration": ITERATION,
+                             "every_path": ("-p", "auto_depth=false"), "depth2": ("-p", "depth=2", "-p", "limit=4"),
+                             "bad_report": ("-p", "report=x")},
+    "iteration_detail": {"marker": ("-p", "iteration=2", "-p", "marker=iteration_"), "pauses": ("-p", "iteration=0"),
+                         "beyond": ("-p", "iteration=99", "-p", "marker=iteration_")},
+    "code_attribution_candidates": {"10ms": ("-p", "start_ns=1001030000000", "-p", "end_ns=1001040000000"),
+                                    "device1": ("-p", "start_ns=1001030000000", "-p", "end_ns=1001030100000", "-p",
+                                                "device=1", "-p", "limit=2"),
+                                    "nowhere": ("-p", "start_ns=1", "-p", "end_ns=2")},
+    "host_sync_parent_ranges": {"patterns": ("-p", "patterns=loss,optimizer")},
+    "nccl_compile_context_breakdown": {"trim": WINDOW},
     "iteration_timing": {"marker": ("-p", "marker=iteration_"), "device1": ("--device", "1")},
     "pipeline_bubble_metrics": {"trim": WINDOW, "iteration": ITERATION},
     "tensor_core_usage": {"limit2": ("-p", "limit=2"), "trim": WINDOW},
@@ -59,8 +70,9 @@ def calls() -> dict[str, tuple[str, ...]]:
     """Path of the recording -> arguments, for all skills that there are."""
     out: dict[str, tuple[str, ...]] = {}
     for profile, capture in profiles().items():
-        for skill in harness.skills():
-            cases = {"": ()} | (CASES.get(skill, {}) if profile == "training_2gpu" else {})
+        for skill in sorted({*harness.skills(), *CASES}):
+            plain = {"": ()} if skill in harness.skills() else {}  # others need a parameter
+            cases = plain | (CASES.get(skill, {}) if profile == "training_2gpu" else {})
             for label, args in cases.items():
                 for form, suffix in FORMATS:
                     name = f"{profile}/{skill}{'__' + label if label else ''}.{suffix}"

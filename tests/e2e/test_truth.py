@@ -220,6 +220,44 @@ class Truth(harness.Case):
             self.assertEqual(paths[process["device"]], process["kernels_by_range_path"])
 
     @for_each_capture
+    def test_time_by_region(self, path, truth):
+        wanted: Counter[str] = Counter()
+        for process in truth["processes"].values():
+            wanted.update({p: one["kernel_ns"] for p, one in process["kernels_by_range_path"].items()})
+        got: Counter[str] = Counter()
+        grouped: Counter[str] = Counter()
+        everything = ("-p", "limit=100000", "-p")
+        for row in data(rows("nvtx_layer_breakdown", path, *everything, "auto_depth=false")):
+            got[" > ".join(s for s in row["nvtx_path"].split(" > ") if s not in NCCL_RANGES)] += row["total_gpu_ns"]
+            self.assert_ms(row["total_gpu_ms"], row["total_gpu_ns"], 2)
+        self.assertEqual(got, wanted)
+        for row in data(rows("nvtx_layer_breakdown", path, *everything, "auto_depth=true")):
+            grouped[row["nvtx_path"]] += row["total_gpu_ns"]
+            self.assertEqual(row["is_layer"], "layer_" in row["nvtx_path"])
+        outermost: Counter[str] = Counter()
+        for steps, ns in wanted.items():
+            outermost[steps.split(" > ")[0]] += ns
+        self.assertEqual(grouped, outermost)
+
+    @for_each_capture
+    def test_iteration_details(self, path, truth):
+        for process in truth["processes"].values():
+            for wanted in process["iterations"]:
+                row, = rows("iteration_detail", path, "-p", f"device={process['device']}", "-p", "marker=iteration_",
+                            "-p", f"iteration={wanted['index']}")
+                self.assertEqual([row["gpu_start_ns"], row["gpu_end_ns"]], wanted["gpu_ns"])
+                self.assertEqual((row["kernel_count"], row["nccl_count"]), (wanted["kernels"], wanted["nccl_kernels"]))
+                self.assertEqual(row["total_iterations"], len(process["iterations"]))
+                self.assertLessEqual(sum(k["pct"] for k in row["top_kernels"]), 100.2)
+
+    @for_each_capture
+    def test_call_modes_of_collectives(self, path, truth):
+        eager, compiled, undecided = data(rows("nccl_compile_context_breakdown", path))
+        nccl = [one for device in truth["devices"].values() for one in device["nccl"].values()]
+        self.assertEqual((eager["count"], eager["ns"]), (sum(n["count"] for n in nccl), sum(n["total_ns"] for n in nccl)))
+        self.assertEqual((compiled["count"], undecided["count"]), (0, 0))
+
+    @for_each_capture
     def test_active_time(self, path, truth):
         first = min(d["active_first_ns"] for d in truth["devices"].values())
         got = {r["deviceId"]: r
