@@ -153,7 +153,8 @@ struct Query {
   const Trace& trace;
   const Params& params;
   std::optional<Window> window;
-  Views& views;  // what skills of one run share; of the same trace
+  Views& views;                   // what skills of one run share; of the same trace
+  std::string_view profile = {};  // the capture, as it was named; empty when nobody named one
 };
 
 struct Skill {
@@ -163,6 +164,7 @@ struct Skill {
   std::string_view doc;
   std::vector<TableId> needs = {};         // any of them absent: abstain
   std::vector<TableId> needs_one_of = {};  // all of them absent: abstain
+  bool needs_capture = true;               // false: pure arithmetic, runs without a capture too
   Reads reads = {};                        // what to load; absent tables are no obstacle here
   std::vector<Param> params = {};
   WindowRule window_rule = WindowRule::kContain;

@@ -75,8 +75,8 @@ class Writer {
       out_ += *flag ? "true" : "false";
     } else if (const int64_t* integer = value.AsInt()) {
       out_ += std::to_string(*integer);
-    } else if (const uint64_t* word = value.AsUnsigned()) {
-      out_ += std::to_string(*word);
+    } else if (const BigInteger* big = value.AsBigInteger()) {
+      out_ += big->digits;
     } else if (const double* real = value.AsDouble()) {
       out_ += std::isfinite(*real) ? FormatDouble(*real) : "null";
     } else if (const std::string* text = value.AsText()) {

@@ -17,6 +17,11 @@ TEST(Json, KeepsKeyOrderAndTypes) {
   EXPECT_EQ(ToJson(List{}, JsonLayout::kIndented), "[]");
 }
 
+TEST(Json, WritesLargeIntegersBare) {
+  const Object row{{"n", BigInteger{"80478532707576346312704"}}};
+  EXPECT_EQ(ToJson(row, JsonLayout::kOneLine), R"({"n": 80478532707576346312704})");
+}
+
 TEST(Json, EscapesEverythingOutsideAscii) {
   EXPECT_EQ(ToJson(Value("q\"b\\n\n\x01"), JsonLayout::kOneLine), R"("q\"b\\n\n\u0001")");
   EXPECT_EQ(ToJson(Value("é€😀"), JsonLayout::kOneLine), R"("\u00e9\u20ac\ud83d\ude00")");

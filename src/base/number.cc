@@ -78,9 +78,10 @@ std::string FormatDouble(double value) {
   return text;
 }
 
-std::string FormatCount(int64_t value) {
-  std::string digits = std::to_string(value);
-  const size_t sign = value < 0 ? 1 : 0;
+std::string FormatCount(int64_t value) { return GroupDigits(std::to_string(value)); }
+
+std::string GroupDigits(std::string digits) {
+  const size_t sign = digits.starts_with('-') ? 1 : 0;
   for (size_t i = digits.size(); i > sign + 3;) {
     i -= 3;
     digits.insert(i, ",");

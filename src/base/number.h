@@ -36,6 +36,8 @@ std::string FormatDouble(double value);
 
 // `value` with thousands separators: 1234567 -> "1,234,567".
 std::string FormatCount(int64_t value);
+// The same for the decimal digits of a number of any size, with or without a minus.
+std::string GroupDigits(std::string digits);
 
 // `ns` in the unit that reads best, always two decimals: "12 ns", "2.30 us", "31.12 ms", "1.25 s".
 std::string FormatDuration(int64_t ns);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Value: what a cell of a result holds. An ordered tree of null, boolean, integer, real, text, list
-// and object; the order of an object's keys is part of the result, since it is printed.
+// and object; the order of an object's keys is part of the result, since it is printed. An integer
+// of more than 64 bits is kept as its decimal digits.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +42,12 @@ class Object {
   std::vector<Entry> entries_;
 };
 
+// A whole number too large for int64_t, as decimal digits; printed without quotes.
+struct BigInteger {
+  std::string digits;
+  bool operator==(const BigInteger&) const = default;
+};
+
 class Value {
  public:
   Value() = default;  // null
@@ -62,6 +69,7 @@ class Value {
       data_ = *value;
     }
   }
+  Value(BigInteger value) : data_(std::move(value)) {}
   Value(const char* value) : data_(std::string(value)) {}
   Value(std::string_view value) : data_(std::string(value)) {}
   Value(std::string value) : data_(std::move(value)) {}
@@ -71,24 +79,23 @@ class Value {
 
   // A whole number of 64 bits without a sign: an integer where it fits.
   static Value Unsigned(uint64_t value) {
-    Value made(static_cast<int64_t>(value));
-    if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
-      made.data_ = value;
+    if (value <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
+      return {static_cast<int64_t>(value)};
     }
-    return made;
+    return {BigInteger{std::to_string(value)}};
   }
 
   bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
   const bool* AsBool() const { return std::get_if<bool>(&data_); }
   const int64_t* AsInt() const { return std::get_if<int64_t>(&data_); }
-  const uint64_t* AsUnsigned() const { return std::get_if<uint64_t>(&data_); }  // above int64_t
+  const BigInteger* AsBigInteger() const { return std::get_if<BigInteger>(&data_); }
   const double* AsDouble() const { return std::get_if<double>(&data_); }
   const std::string* AsText() const { return std::get_if<std::string>(&data_); }
   const List* AsList() const { return std::get_if<List>(&data_); }
   const Object* AsObject() const { return std::get_if<Object>(&data_); }
 
  private:
-  std::variant<std::monostate, bool, int64_t, uint64_t, double, std::string, List, Object> data_;
+  std::variant<std::monostate, bool, int64_t, double, std::string, List, Object, BigInteger> data_;
 };
 
 }  // namespace nsys

@@ -58,8 +58,9 @@ Parser::Parser() {
   info->add_option("NAME", raw.name, "The skill")->required();
   info->add_option("--format", raw.format, "json or text")->option_text("FORMAT");
   run->add_option("NAME", raw.name, "The skill (see: nsys-ai skill list)")->required();
-  run->add_option("PROFILE", raw.profile, "The capture: .sqlite, a parquetdir, or .nsys-rep")
-      ->required();
+  run->add_option("PROFILE", raw.profile,
+                  "The capture: .sqlite, a parquetdir, or .nsys-rep; skills that only calculate "
+                  "run without");
   run->add_option("--format", raw.format, "text (default), json, jsonl or csv")
       ->option_text("FORMAT");
   run->add_option("-p,--param", raw.params, "A parameter of the skill; may be repeated")

@@ -128,8 +128,11 @@ Result<Answer> AnswerFor(const SkillRunRequest& request, const Skill& skill, con
                          const Trace& trace) {
   Views views(trace);
   if (skill.window_rule == WindowRule::kIgnored) {
-    return RunSkill(skill,
-                    {.trace = trace, .params = params, .window = std::nullopt, .views = views});
+    return RunSkill(skill, {.trace = trace,
+                            .params = params,
+                            .window = std::nullopt,
+                            .views = views,
+                            .profile = request.profile});
   }
   std::optional<Window> window = request.window;
   if (window) {
@@ -147,7 +150,11 @@ Result<Answer> AnswerFor(const SkillRunRequest& request, const Skill& skill, con
     AnnounceHeuristic(request, iteration, answer);
     return answer;
   }
-  return RunSkill(skill, {.trace = trace, .params = params, .window = window, .views = views});
+  return RunSkill(skill, {.trace = trace,
+                          .params = params,
+                          .window = window,
+                          .views = views,
+                          .profile = request.profile});
 }
 
 }  // namespace
@@ -160,8 +167,15 @@ Status RunSkillRun(const SkillRunRequest& request) {
                                      request.profile, request.name)};
   }
   NSYS_ASSIGN(const Skill* skill, FindSkillOrSuggest(request.name));
+  const bool no_capture = request.profile.empty() || request.profile == "-";
+  if (request.profile.empty() && skill->needs_capture) {
+    return Error{.code = ErrorCode::kUsage,
+                 .message = fmt::format("skill '{}' needs a capture", skill->name),
+                 .hint = fmt::format("nsys-ai skill run {} PROFILE", skill->name)};
+  }
   NSYS_ASSIGN(const Params params, BindParams(*skill, request.params));
-  if (!request.output.empty() && IsSameFileOrInside(request.output, request.profile)) {
+  if (!request.output.empty() && !no_capture &&
+      IsSameFileOrInside(request.output, request.profile)) {
     return Error{.code = ErrorCode::kUsage,
                  .message = fmt::format("--output {} would overwrite the capture", request.output),
                  .hint = "give another file"};
@@ -170,7 +184,10 @@ Status RunSkillRun(const SkillRunRequest& request) {
   if (request.iteration && skill->window_rule != WindowRule::kIgnored) {
     reads.Add(IterationReads());
   }
-  NSYS_ASSIGN(const Trace trace, Load(request, reads));
+  Trace trace;
+  if (skill->needs_capture || !no_capture) {
+    NSYS_ASSIGN(trace, Load(request, reads));
+  }
   for (const std::string& warning : trace.warnings) {
     Warn(warning);
   }

@@ -57,6 +57,9 @@ std::string PlainCell(const ColumnSpec& column, const Value& value) {
     }
     return column.unit == Unit::kCount ? FormatCount(*integer) : std::to_string(*integer);
   }
+  if (const BigInteger* big = value.AsBigInteger(); big != nullptr && column.unit == Unit::kCount) {
+    return GroupDigits(big->digits);
+  }
   return ToJson(value, JsonLayout::kOneLine);
 }
 

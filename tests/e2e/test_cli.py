@@ -108,6 +108,17 @@ class Catalogue(Usage):
                                                              "limit": 5, "min_overlap_pct": 0.0},
                              "nccl_compile_context_breakdown": {},
                              "iteration_timing": {"device": 0, "marker": "sample_0"},
+                             "region_mfu": {"name": None, "theoretical_flops": None, "source": "nvtx",
+                                            "peak_tflops": None, "num_gpus": 1, "occurrence_index": 1,
+                                            "device_id": None, "match_mode": "contains", "precision": "fp16"},
+                             "theoretical_flops": {"operation": None, "hidden_dim": 0, "seq_len": 0, "num_layers": 1,
+                                                   "ffn_dim": None, "batch_size": 1, "multiplier": 1,
+                                                   "M": 0, "N": 0, "K": 0},
+                             "arithmetic_intensity": {"theoretical_flops": None, "bytes_moved": None, "device": 0,
+                                                      "peak_tflops": None, "hbm_bw_gbps": None, "precision": "fp16"},
+                             "speedup_estimator": {"iteration_ms": None, "compute_ms": 0.0, "nccl_ms": 0.0,
+                                                   "idle_ms": 0.0, "overlap_pct": 0.0, "tp_degree": 1,
+                                                   "model_params_b": 0.0, "gpu_memory_gb": 80.0},
                              "pipeline_bubble_metrics": {}, "schema_inspect": {}}.items():
             self.assertEqual(params[name], wanted, name)
 
@@ -252,6 +263,16 @@ class Windows(Usage):
             got = run_skill("kernel_instances", edge("plain"), option, "")
             self.assertEqual(got.code, 2, option)
             self.assertIn("''", json.loads(got.out)["error"]["message"])
+
+    def test_arithmetic_needs_no_capture(self):
+        words = ("-p", "operation=linear", "-p", "M=3", "-p", "N=5", "-p", "K=7")
+        with_capture = run_skill("theoretical_flops", edge("plain"), *words)
+        self.assertEqual(with_capture.json()[0]["theoretical_flops"], 210)
+        for profile in ((), ("-",)):
+            got = run("skill", "run", "theoretical_flops", *profile, "--format", "json", *words)
+            self.assertEqual((got.code, got.out), (0, with_capture.out))
+        self.assert_usage("skill", "run", "top_kernels", says="top_kernels")
+        self.assertEqual(run_skill("theoretical_flops", MISSING, *words).json()["error"]["code"], "PROFILE_NOT_FOUND")
 
     def test_a_name_behind_two_dashes(self):
         got = run("skill", "run", "top_kernels", "--", "-no-such.sqlite")

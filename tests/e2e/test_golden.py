@@ -45,6 +45,23 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
     "host_sync_parent_ranges": {"patterns": ("-p", "patterns=loss,optimizer")},
     "nccl_compile_context_breakdown": {"trim": WINDOW},
     "iteration_timing": {"marker": ("-p", "marker=iteration_"), "device1": ("--device", "1")},
+    "region_mfu": {"kernel": ("-p", "source=kernel", "-p", "name=gemm", "-p", "theoretical_flops=1e12"),
+                   "device1": ("-p", "name=iteration_2", "-p", "theoretical_flops=1e11", "-p", "device_id=1"),
+                   "range": ("-p", "name=forward", "-p", "theoretical_flops=1e11", "-p", "occurrence_index=3"),
+                   "fp8": ("-p", "name=forward", "-p", "theoretical_flops=1e11", "-p", "precision=fp8"),
+                   "above": ("-p", "name=forward", "-p", "theoretical_flops=1e18"),
+                   "no_range": ("-p", "name=backward_", "-p", "theoretical_flops=1e11", "-p", "match_mode=exact")},
+    "theoretical_flops": {"model": ("-p", "operation=full_model", "-p", "hidden_dim=16384", "-p", "seq_len=1048576",
+                                    "-p", "num_layers=126", "-p", "batch_size=2048", "-p", "multiplier=4"),
+                          "linear": ("-p", "operation=linear", "-p", "M=3", "-p", "N=5", "-p", "K=7"),
+                          "unknown": ("-p", "operation=softmax")},
+    "arithmetic_intensity": {"plain": ("-p", "theoretical_flops=1e12"),
+                             "bytes": ("-p", "theoretical_flops=1e12", "-p", "bytes_moved=1e10", *WINDOW),
+                             "device1": ("-p", "theoretical_flops=1e12", "-p", "device=1"),
+                             "above": ("-p", "theoretical_flops=1e18")},
+    "speedup_estimator": {"all": ("-p", "iteration_ms=500", "-p", "nccl_ms=120", "-p", "idle_ms=30", "-p",
+                                  "overlap_pct=40", "-p", "tp_degree=8", "-p", "model_params_b=13"),
+                          "none": ("-p", "iteration_ms=100"), "bad": ("-p", "iteration_ms=100", "-p", "idle_ms=-1")},
     "pipeline_bubble_metrics": {"trim": WINDOW, "iteration": ITERATION},
     "tensor_core_usage": {"limit2": ("-p", "limit=2"), "trim": WINDOW},
     "kernel_launch_overhead": {"device1": ("-p", "device=1"), "all": ("-p", "min_launches=1"), "trim": WINDOW},
@@ -80,17 +97,24 @@ def calls() -> dict[str, tuple[str, ...]]:
     return out
 
 
+def record(args: tuple[str, ...]) -> tuple[int, bytes, bytes]:
+    """Exit status, stdout and stderr of a call; the capture's path, which some rows repeat, without its folder."""
+    got = run(*args)
+    folder = str(pathlib.Path(args[3]).parent) + "/"
+    return got.code, got.out.replace(folder.encode(), b""), got.err
+
+
 def update() -> None:
     wanted = calls()
     for old in GOLDEN.rglob("*.*"):
         if str(old.relative_to(GOLDEN)) not in wanted:
             old.unlink()
     for name, args in wanted.items():
-        got = run(*args)
-        if got.code:
-            sys.exit(f"{name}: exit {got.code}: {got.err.decode()}")
+        code, out, err = record(args)
+        if code:
+            sys.exit(f"{name}: exit {code}: {err.decode()}")
         (GOLDEN / name).parent.mkdir(parents=True, exist_ok=True)
-        (GOLDEN / name).write_bytes(got.out)
+        (GOLDEN / name).write_bytes(out)
     print(f"{len(wanted)} recordings in {GOLDEN.relative_to(harness.ROOT)}")
 
 
@@ -100,11 +124,11 @@ class Golden(harness.Case):
             with self.subTest(name=name):
                 path = GOLDEN / name
                 self.assertTrue(path.exists(), f"no recording {name}; run with --update and review it")
-                got = run(*args)
-                self.assertEqual(got.code, 0, got.err)
+                code, out, err = record(args)
+                self.assertEqual(code, 0, err)
                 recorded = path.read_bytes()
-                if got.out != recorded:
-                    lines = difflib.unified_diff(recorded.decode().splitlines(), got.out.decode().splitlines(),
+                if out != recorded:
+                    lines = difflib.unified_diff(recorded.decode().splitlines(), out.decode().splitlines(),
                                                  f"recorded/{name}", "now", lineterm="")
                     self.fail("\n".join(list(lines)[:60]))
 

@@ -56,6 +56,19 @@ class Truth(harness.Case):
             self.assertEqual(counts, {n: t["count"] for n, t in device["top_kernels"].items()})
 
     @for_each_capture
+    def test_time_behind_mfu(self, path, truth):
+        for number, device in truth["devices"].items():
+            for name, one in device["top_kernels"].items():
+                row, = rows("region_mfu", path, "-p", "source=kernel", "-p", "match_mode=exact", "-p", f"name={name}",
+                            "-p", "theoretical_flops=1", "-p", f"device_id={number}")
+                self.assertEqual((row["kernel_count"], row["gpu_kernel_sum_ns"]), (one["count"], one["total_ns"]))
+                self.assertEqual(row["peak_tflops_per_gpu"], 989.0)  # the generator writes an H100 SXM
+            row, = rows("arithmetic_intensity", path, "-p", "theoretical_flops=1", "-p", f"device={number}")
+            self.assertEqual((row["kernel_count"], row["kernel_union_ns"]),
+                             (device["kernel_count"], device["busy_union_ns"]))
+            self.assertEqual((row["peak_fp16_tflops"], row["hbm_bw_gbps"]), (989.0, 3350.0))
+
+    @for_each_capture
     def test_overlap_parts(self, path, truth):
         for number, device in truth["devices"].items():
             row = rows("overlap_breakdown", path, "-p", f"device={number}")[0]

@@ -261,7 +261,7 @@ class Comparison:
         wanted = dig(right[d.row], d.key) if right and d.row < len(right) else MISSING
         if d.ours is MISSING:
             return rule if right is not None and wanted is MISSING else ""
-        if d.key.split(".")[-1] in SENTENCES:
+        if is_sentence(case.skill, d.key):
             return rule if isinstance(d.ours, (str, list)) and d.ours else ""
         if right is None:
             return ""
@@ -269,6 +269,18 @@ class Comparison:
             same = len(right) == len(ours) and all(holds(case.skill, r, o) for r, o in zip(right, ours))
             return rule if same else ""
         return rule if wanted is not MISSING and equal(case.skill, d.key, wanted, d.ours) else ""
+
+
+def same_error(theirs: object, ours: object) -> bool:
+    """Whether both are error objects with one code; wording is ours."""
+    codes = [x.get("error", {}).get("code") if isinstance(x, dict) else None for x in (theirs, ours)]
+    return codes[0] is not None and codes[0] == codes[1]
+
+
+def is_sentence(skill: str, key: str) -> bool:
+    """Whether a key holds wording; SENTENCES names it, alone or as `skill.key`."""
+    last = key.split(".")[-1]
+    return last in SENTENCES or f"{skill}.{last}" in SENTENCES
 
 
 def is_about(row: dict) -> bool:
@@ -359,7 +371,7 @@ def equal(skill: str, key: str, a: object, b: object) -> bool:
 def holds(skill: str, right: dict, ours: dict) -> bool:
     """Whether every cell of `right` is in `ours`; sentences are not among them."""
     for key, value in right.items():
-        if key in SENTENCES:
+        if is_sentence(skill, key):
             continue
         mine = ours.get(key, MISSING)
         if isinstance(value, dict) and isinstance(mine, dict):
