@@ -9,7 +9,7 @@ target_compile_options(nsys_ai_options INTERFACE
   -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # False alarms on std::string::insert, replace and operator+ (GCC bug 105651, fixed in 13).
-  target_compile_options(nsys_ai_options INTERFACE -Wno-restrict -Wno-stringop-overflow
+  target_compile_options(nsys_ai_options INTERFACE -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread
     -Wno-array-bounds)
 endif()
 if(NSYS_AI_WERROR)

@@ -79,7 +79,7 @@ std::set<std::string_view> RangeLabels(Views& views) {
 // The sentence about the first of `names` that holds a word of `framework`, or nothing.
 std::string EvidenceIn(const std::set<std::string_view>& names, const FrameworkWords& framework,
                        std::string_view where) {
-  constexpr size_t kLongestName = 80;
+  constexpr size_t kLongestName = 48;
   for (const std::string_view name : names) {
     const std::string lower = LowerAscii(name);
     for (const std::string_view word : framework.words) {

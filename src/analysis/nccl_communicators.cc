@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "analysis/gpu_peaks.h"
 #include "analysis/nccl_events.h"
 
 namespace nsys {
@@ -83,20 +84,35 @@ void AddCall(uint32_t number, const NcclCall& call, const CallFacts& facts,
   group.roots.insert(facts.roots.begin(), facts.roots.end());
 }
 
+// Of the GPUs of the capture, provided that all of them agree.
+std::optional<NvlinkPeak> CommonPeak(const Trace& trace) {
+  std::optional<NvlinkPeak> common;
+  for (const Gpu& gpu : trace.gpus) {
+    const GpuMatch match = MatchGpu(gpu);
+    const auto gbps = match.Agreed(&GpuSpec::nvlink_gbps);
+    if (!gbps || (common && common->gbps != *gbps)) {
+      return std::nullopt;
+    }
+    common = NvlinkPeak{.product = match.rows.front()->product, .gbps = *gbps};
+  }
+  return common;
+}
+
 }  // namespace
 
-CommunicatorGroups GroupByCommunicator(const Query& query, const NcclPayloads& payloads,
-                                       std::optional<int64_t> device) {
-  const Trace& trace = query.trace;
+CommunicatorGroups GroupByCommunicator(Views& views, const NcclPayloads& payloads,
+                                       std::optional<int64_t> device,
+                                       const std::optional<Window>& window) {
+  const Trace& trace = views.trace();
   const KernelTable& kernels = trace.kernels;
-  const NcclCalls& calls = NcclCallsOf(query.views);
+  const NcclCalls& calls = NcclCallsOf(views);
   std::vector<CallFacts> facts(calls.calls.size());
   std::map<std::pair<uint64_t, std::string_view>, CommunicatorGroup> groups;
   CommunicatorGroups result;
   for (size_t row = 0; row < kernels.size(); ++row) {
     const bool selected = (!device || trace.DeviceOf(kernels, row) == device) &&
-                          Touches(query.window, kernels.start_ns[row], kernels.end_ns[row]);
-    if (!selected || !IsNcclKernel(query.views.communication(), kernels.name_to_classify(row))) {
+                          Touches(window, kernels.start_ns[row], kernels.end_ns[row]);
+    if (!selected || !IsNcclKernel(views.communication(), kernels.name_to_classify(row))) {
       continue;
     }
     const uint32_t number = calls.of_kernel[row];
@@ -144,17 +160,18 @@ CommunicatorFacts FactsOf(const NcclPayloads& payloads, uint64_t communicator) {
   return facts;
 }
 
-int64_t CapturedRanks(const Query& query) {
-  const KernelTable& kernels = query.trace.kernels;
+int64_t CapturedRanks(Views& views) {
+  const Trace& trace = views.trace();
+  const KernelTable& kernels = trace.kernels;
   std::set<LaneId> lanes;
   for (size_t row = 0; row < kernels.size(); ++row) {
-    if (IsNcclKernel(query.views.communication(), kernels.name_to_classify(row))) {
+    if (IsNcclKernel(views.communication(), kernels.name_to_classify(row))) {
       lanes.insert(kernels.lane[row]);
     }
   }
   std::set<std::pair<std::optional<int64_t>, std::optional<int64_t>>> ranks;
   for (const LaneId lane : lanes) {
-    const Lane& of = query.trace.lanes[Index(lane)];
+    const Lane& of = trace.lanes[Index(lane)];
     ranks.emplace(of.global_pid, of.device);
   }
   return static_cast<int64_t>(ranks.size());
@@ -186,6 +203,33 @@ std::optional<double> BusFactor(std::string_view operation, std::optional<int64_
   const bool shares =
       operation == "allgather" || operation == "reducescatter" || operation == "alltoall";
   return shares ? std::optional(n - 1) : std::nullopt;
+}
+
+CommunicatorWorld DescribeWorld(Views& views, const NcclPayloads& payloads) {
+  CommunicatorWorld world;
+  for (const std::optional<NcclPayload>& payload : payloads.all()) {
+    if (payload && payload->communicator && !world.facts.contains(*payload->communicator)) {
+      const CommunicatorFacts facts = FactsOf(payloads, *payload->communicator);
+      world.largest = std::max(world.largest, facts.size().value_or(0));
+      world.facts.emplace(*payload->communicator, facts);
+    }
+  }
+  world.peak = CommonPeak(views.trace());
+  world.captured_ranks = CapturedRanks(views);
+  return world;
+}
+
+std::optional<double> BandwidthGbps(const CommunicatorGroup& group) {
+  if (!group.sized() || group.bytes <= 0 || group.total_ns <= 0) {
+    return std::nullopt;
+  }
+  return static_cast<double>(group.bytes) / static_cast<double>(group.total_ns);
+}
+
+std::optional<double> PeakSharePct(const CommunicatorGroup& group,
+                                   const std::optional<NvlinkPeak>& peak) {
+  const auto bandwidth = BandwidthGbps(group);
+  return bandwidth && peak ? std::optional(100 * *bandwidth / peak->gbps) : std::nullopt;
 }
 
 }  // namespace nsys

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,7 +11,8 @@
 #include <vector>
 
 #include "analysis/nccl_payloads.h"
-#include "analysis/skill.h"
+#include "analysis/views.h"
+#include "analysis/window.h"
 
 namespace nsys {
 
@@ -58,13 +60,14 @@ struct CommunicatorGroups {
 
 // The kernels of `device` (all devices without one) that touch the window. Needs what AddNcclReads
 // says, and the payloads and schemas.
-CommunicatorGroups GroupByCommunicator(const Query& query, const NcclPayloads& payloads,
-                                       std::optional<int64_t> device);
+CommunicatorGroups GroupByCommunicator(Views& views, const NcclPayloads& payloads,
+                                       std::optional<int64_t> device,
+                                       const std::optional<Window>& window);
 
 CommunicatorFacts FactsOf(const NcclPayloads& payloads, uint64_t communicator);
 
 // The number of (process, device) pairs with NCCL kernels: ranks that the capture holds.
-int64_t CapturedRanks(const Query& query);
+int64_t CapturedRanks(Views& views);
 
 // What a communicator of `size` ranks can be, from the capture alone:
 // "single_rank_or_unknown", "data_parallel_or_global" when it has all the ranks there are,
@@ -75,5 +78,30 @@ std::string InferredDimension(std::optional<int64_t> size, int64_t captured_rank
 // Bytes that each rank moves over its links per byte of message size, as nccl-tests counts them;
 // nothing where that depends on more than the size of the communicator.
 std::optional<double> BusFactor(std::string_view operation, std::optional<int64_t> size);
+
+// The peak of a GPU's NVLink connections: both directions and all links together.
+struct NvlinkPeak {
+  std::string_view product;
+  double gbps = 0;
+};
+
+// What the groups of a capture are measured against.
+struct CommunicatorWorld {
+  std::map<uint64_t, CommunicatorFacts> facts;  // of all communicators that payloads tell of
+  std::optional<NvlinkPeak> peak;               // of the GPUs, provided that all of them agree
+  int64_t captured_ranks = 0;
+  int64_t largest = 0;  // ranks of the largest communicator
+
+  std::string Dimension(const CommunicatorGroup& group) const {
+    return InferredDimension(facts.at(group.communicator).size(), captured_ranks, largest);
+  }
+};
+CommunicatorWorld DescribeWorld(Views& views, const NcclPayloads& payloads);
+
+// Message bytes over summed kernel time, in GB/s; nothing unless all sizes are known.
+std::optional<double> BandwidthGbps(const CommunicatorGroup& group);
+// 100 · bandwidth / peak, which is above 100 where the two do not belong together.
+std::optional<double> PeakSharePct(const CommunicatorGroup& group,
+                                   const std::optional<NvlinkPeak>& peak);
 
 }  // namespace nsys

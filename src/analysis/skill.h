@@ -169,6 +169,7 @@ struct Skill {
   std::vector<Param> params = {};
   WindowRule window_rule = WindowRule::kContain;
   std::vector<ColumnSpec> columns = {};
+  std::vector<ColumnSpec> about_columns = {};  // keys of rows about the data
   std::string_view example = {};  // arguments behind PROFILE in examples: "-p name=forward"
   std::string_view empty_text = "no results";  // what the text form says when nothing was found
   TextForm text_form = TextForm::kTable;

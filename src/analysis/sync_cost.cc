@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "analysis/device_busy.h"
 #include "analysis/host_sync.h"
 #include "base/number.h"
 
@@ -79,6 +80,29 @@ SyncCost Compute(Views& views, std::optional<int64_t> device, const Span& window
   return cost;
 }
 
+Object TypesCell(const Trace& trace, const SyncShare& share) {
+  Object types;
+  for (const SyncTypeTime& time : share.by_type) {
+    types.Set(SyncTypeName(trace, time.type), NsToMs(time.ns, 3));
+  }
+  return types;
+}
+
+// Null when records tell nothing of their device.
+Value DevicesCell(const Trace& trace, const SyncCost& cost, const Span& span) {
+  if (cost.by_device.empty() && cost.some_without_device) {
+    return {};
+  }
+  List devices;
+  for (const auto& [device, share] : cost.by_device) {
+    devices.emplace_back(Object{{"device", device},
+                                {"total_sync_wall_ms", NsToMs(share.blocked_ns, 3)},
+                                {"sync_density_pct", SyncDensityPct(share, span)},
+                                {"sync_by_type_ms", TypesCell(trace, share)}});
+  }
+  return devices;
+}
+
 }  // namespace
 
 void AddSyncCostReads(Reads& reads) {
@@ -105,6 +129,23 @@ double SyncDensityPct(const SyncShare& share, const Span& span) {
 std::string_view SyncTypeName(const Trace& trace, int32_t type) {
   const auto known = trace.sync_types.find(type);
   return known == trace.sync_types.end() ? "Unknown" : std::string_view(known->second);
+}
+
+std::optional<Span> SyncCostSpan(const Trace& trace, const std::optional<Window>& window) {
+  const auto activity = ActivityWindow(trace, window);
+  return activity ? RecordedPart(trace, *activity) : std::nullopt;
+}
+
+Object SyncCostRow(const Trace& trace, const SyncCost& cost, const Span& span) {
+  return {{"total_sync_wall_ms", NsToMs(cost.all.blocked_ns, 3)},
+          {"sync_by_type_ms", TypesCell(trace, cost.all)},
+          {"sync_by_device", DevicesCell(trace, cost, span)},
+          {"profile_span_ms", NsToMs(span.length_ns(), 3)},
+          {"sync_density_pct", SyncDensityPct(cost.all, span)},
+          {"stream_wait_ms", NsToMs(cost.stream_wait_ns, 3)},
+          {"relabelled_records", cost.relabelled},
+          {"span_start_ns", span.begin_ns},
+          {"span_end_ns", span.end_ns}};
 }
 
 }  // namespace nsys

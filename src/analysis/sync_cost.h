@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "analysis/views.h"
+#include "analysis/window.h"
+#include "base/value.h"
 #include "trace/intervals.h"
 
 namespace nsys {
@@ -49,5 +51,12 @@ double SyncDensityPct(const SyncShare& share, const Span& span);
 
 // The name of a type in the capture's own enumeration, else "Unknown".
 std::string_view SyncTypeName(const Trace& trace, int32_t type);
+
+// What the costs are related to: the window as far as anything was recorded, else the span of all
+// kernels and graphs; nothing when there is no work.
+std::optional<Span> SyncCostSpan(const Trace& trace, const std::optional<Window>& window);
+
+// `cost` within `span` as a row, for every skill that quotes it.
+Object SyncCostRow(const Trace& trace, const SyncCost& cost, const Span& span);
 
 }  // namespace nsys

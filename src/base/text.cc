@@ -110,6 +110,29 @@ std::string Printable(std::string_view text) {
   return out;
 }
 
+std::string Wrapped(std::string_view text, size_t width, std::string_view indent) {
+  std::string out;
+  std::string line;
+  const auto end_line = [&] {
+    out.append(indent).append(line).append("\n");
+    line.clear();
+  };
+  for (size_t at = 0; at < text.size();) {
+    const size_t begin = std::min(text.find_first_not_of(' ', at), text.size());
+    const size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string_view word = text.substr(begin, end - begin);
+    if (!line.empty() && DisplayWidth(line) + 1 + DisplayWidth(word) > width) {
+      end_line();
+    }
+    line.append(line.empty() || word.empty() ? "" : " ").append(word);
+    at = end;
+  }
+  if (!line.empty()) {
+    end_line();
+  }
+  return out;
+}
+
 size_t DisplayWidth(std::string_view text) {
   return static_cast<size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; }));

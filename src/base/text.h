@@ -33,6 +33,10 @@ std::string Printable(std::string_view text);
 // `text` in at most `width` columns, cut in the middle with `…`; code points count as one column.
 std::string CutMiddle(std::string_view text, size_t width);
 
+// `text` broken at blanks into lines of at most `width` columns (longer words stay whole), each
+// behind `indent`, each ending in a newline.
+std::string Wrapped(std::string_view text, size_t width, std::string_view indent);
+
 // Number of code points of valid UTF-8.
 size_t DisplayWidth(std::string_view text);
 

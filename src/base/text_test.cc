@@ -50,5 +50,11 @@ TEST(Text, ContainsIgnoreCase) {
   EXPECT_FALSE(ContainsIgnoreCase("", "x"));
 }
 
+TEST(Wrapped, BreaksAtBlanksAndKeepsLongWords) {
+  EXPECT_EQ(Wrapped("one two three", 7, "  "), "  one two\n  three\n");
+  EXPECT_EQ(Wrapped("  a  unbreakable b ", 5, ""), "a\nunbreakable\nb\n");
+  EXPECT_EQ(Wrapped("", 5, "  "), "");
+}
+
 }  // namespace
 }  // namespace nsys

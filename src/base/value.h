@@ -80,9 +80,9 @@ class Value {
   // A whole number of 64 bits without a sign: an integer where it fits.
   static Value Unsigned(uint64_t value) {
     if (value <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
-      return {static_cast<int64_t>(value)};
+      return Value(static_cast<int64_t>(value));
     }
-    return {BigInteger{std::to_string(value)}};
+    return Value(BigInteger{std::to_string(value)});
   }
 
   bool is_null() const { return std::holds_alternative<std::monostate>(data_); }

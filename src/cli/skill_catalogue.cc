@@ -77,11 +77,15 @@ Object InfoObject(const Skill& skill) {
                                   {"required", param.required}});
   }
   Object columns;
+  Object about;
   Object units;
-  for (const ColumnSpec& column : skill.columns) {
-    columns.Set(column.key, column.doc);
-    if (const std::string_view unit = UnitName(column.unit); !unit.empty()) {
-      units.Set(column.key, unit);
+  for (const auto& [specs, to] :
+       {std::pair(&skill.columns, &columns), std::pair(&skill.about_columns, &about)}) {
+    for (const ColumnSpec& column : *specs) {
+      to->Set(column.key, column.doc);
+      if (const std::string_view unit = UnitName(column.unit); !unit.empty()) {
+        units.Set(column.key, unit);
+      }
     }
   }
   return {{"name", skill.name},
@@ -93,6 +97,7 @@ Object InfoObject(const Skill& skill) {
           {"required_one_of", TableNames(skill.needs_one_of)},
           {"window", WindowRuleName(skill.window_rule)},
           {"columns", std::move(columns)},
+          {"about", std::move(about)},
           {"units", std::move(units)},
           {"example", fmt::format("nsys-ai skill run {} PROFILE{}{}", skill.name,
                                   skill.example.empty() ? "" : " ", skill.example)},

@@ -53,9 +53,9 @@ int64_t IterationDevice(const Skill& skill, const Trace& trace, const Params& pa
   return devices.empty() ? 0 : devices.front();
 }
 
-// The wanted iteration.
-Result<Iteration> FindIteration(const SkillRunRequest& request, const Skill& skill, Views& views,
-                                const Params& params) {
+// The wanted iteration, as long as `views` lives.
+Result<const Iteration*> FindIteration(const SkillRunRequest& request, const Skill& skill,
+                                       Views& views, const Params& params) {
   const int64_t device = IterationDevice(skill, views.trace(), params);
   const auto& iterations =
       DetectIterations(views, {.device = device, .marker = request.marker, .window = std::nullopt});
@@ -75,7 +75,7 @@ Result<Iteration> FindIteration(const SkillRunRequest& request, const Skill& ski
                                *request.iteration, device, count - 1),
         .hint = "nsys-ai skill run iteration_timing lists them"};
   }
-  return iterations[static_cast<size_t>(*request.iteration)];
+  return &iterations[static_cast<size_t>(*request.iteration)];
 }
 
 // Says, in the text form and in a row about the data, that pauses stood in for marker ranges.
@@ -127,34 +127,29 @@ std::string Render(const SkillRunRequest& request, const Skill& skill, const Ans
 Result<Answer> AnswerFor(const SkillRunRequest& request, const Skill& skill, const Params& params,
                          const Trace& trace) {
   Views views(trace);
+  Query query{.trace = trace,
+              .params = params,
+              .window = std::nullopt,
+              .views = views,
+              .profile = request.profile};
   if (skill.window_rule == WindowRule::kIgnored) {
-    return RunSkill(skill, {.trace = trace,
-                            .params = params,
-                            .window = std::nullopt,
-                            .views = views,
-                            .profile = request.profile});
+    return RunSkill(skill, query);
   }
-  std::optional<Window> window = request.window;
-  if (window) {
-    NSYS_TRY(CheckWindow(trace, *window));
+  if (request.window) {
+    NSYS_TRY(CheckWindow(trace, *request.window));
+    query.window = request.window;
   }
-  if (request.iteration) {
-    if (auto answer = AbstainWithoutLaunches(trace)) {
-      return *std::move(answer);
-    }
-    NSYS_ASSIGN(const Iteration iteration, FindIteration(request, skill, views, params));
-    window = Window{iteration.gpu_start_ns, iteration.gpu_end_ns};
-    NSYS_ASSIGN(
-        Answer answer,
-        RunSkill(skill, {.trace = trace, .params = params, .window = window, .views = views}));
-    AnnounceHeuristic(request, iteration, answer);
-    return answer;
+  if (!request.iteration) {
+    return RunSkill(skill, query);
   }
-  return RunSkill(skill, {.trace = trace,
-                          .params = params,
-                          .window = window,
-                          .views = views,
-                          .profile = request.profile});
+  if (auto answer = AbstainWithoutLaunches(trace)) {
+    return *std::move(answer);
+  }
+  NSYS_ASSIGN(const Iteration* iteration, FindIteration(request, skill, views, params));
+  query.window = Window{iteration->gpu_start_ns, iteration->gpu_end_ns};
+  NSYS_ASSIGN(Answer answer, RunSkill(skill, query));
+  AnnounceHeuristic(request, *iteration, answer);
+  return answer;
 }
 
 }  // namespace

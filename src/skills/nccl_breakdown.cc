@@ -12,6 +12,7 @@
 #include <fmt/core.h>
 
 #include "analysis/cells.h"
+#include "analysis/collectives.h"
 #include "analysis/nccl_events.h"
 #include "analysis/selection.h"
 #include "base/number.h"
@@ -33,46 +34,20 @@ struct Group {
   int64_t from_nvtx = 0;   // kernels whose operation an NCCL range tells
 };
 
-// The operations of communication kernels: from NVTX where it tells, else from their names.
-class Operations {
- public:
-  explicit Operations(const Query& query)
-      : kernels_(query.trace.kernels), classes_(query.views.communication()) {
-    const bool linked = query.trace.schema.Has(TableId::kNvtx) &&
-                        query.trace.schema.Has(TableId::kRuntime) && query.trace.nvtx.size() > 0 &&
-                        !query.trace.calls.correlation.empty();
-    calls_ = linked ? &NcclCallsOf(query.views) : nullptr;
-  }
-
-  // Empty for compute kernels.
-  std::string_view Named(size_t row) { return classes_.Operation(kernels_.name_to_classify(row)); }
-
-  // Empty when no range tells.
-  std::string_view Called(size_t row) const {
-    const uint32_t call = calls_ == nullptr ? kNoNcclCall : calls_->of_kernel[row];
-    return call == kNoNcclCall ? std::string_view() : calls_->calls[call].operation;
-  }
-
- private:
-  const KernelTable& kernels_;
-  CommunicationClasses& classes_;
-  const NcclCalls* calls_ = nullptr;
-};
-
 std::vector<Group> GroupByStream(const Query& query, int64_t& straddling) {
   const KernelTable& kernels = query.trace.kernels;
   const LanesOnDevice on_device(query.trace, query.params.Int("device"));
-  Operations operations(query);
+  Collectives collectives(query.views);
   std::map<std::pair<LaneId, std::string_view>, Group> groups;
   for (size_t row = 0; row < kernels.size(); ++row) {
     if (!on_device(kernels.lane[row])) {
       continue;
     }
-    const std::string_view named = operations.Named(row);
+    const std::string_view named = collectives.Named(row);
     if (named.empty()) {
       continue;
     }
-    const std::string_view called = operations.Called(row);
+    const std::string_view called = collectives.Called(row);
     const std::string_view operation = called.empty() ? named : called;
     const Span inside = Clip(query.window, kernels.start_ns[row], kernels.end_ns[row]);
     const bool contained = Contains(query.window, kernels.start_ns[row], kernels.end_ns[row]);

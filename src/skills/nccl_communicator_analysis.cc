@@ -7,32 +7,17 @@
 // time, so that of one rank on average. peak = NVLink of the GPU, both directions. Order: exact
 // total descending, communicator, operation.
 #include <algorithm>
-#include <map>
 
 #include <fmt/core.h>
 
 #include "analysis/nccl_communicators.h"
 #include "analysis/nccl_events.h"
-#include "analysis/nvlink_peak.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "skills/skills.h"
 
 namespace nsys {
 namespace {
-
-// Of the GPUs of the capture, provided that all of them agree.
-std::optional<NvlinkPeak> CommonPeak(const Trace& trace) {
-  std::optional<NvlinkPeak> common;
-  for (const Gpu& gpu : trace.gpus) {
-    const auto peak = gpu.name ? NvlinkPeakOf(*gpu.name) : std::nullopt;
-    if (!peak || (common && common->gbps != peak->gbps)) {
-      return std::nullopt;
-    }
-    common = peak;
-  }
-  return common;
-}
 
 template <typename T>
 Value OnlyOne(const std::set<T>& values) {
@@ -41,47 +26,18 @@ Value OnlyOne(const std::set<T>& values) {
 
 std::string HexId(uint64_t communicator) { return fmt::format("0x{:016x}", communicator); }
 
-// What the rows share.
-struct Setting {
-  std::map<uint64_t, CommunicatorFacts> facts;
-  std::optional<NvlinkPeak> peak;
-  int64_t captured_ranks = 0;
-  int64_t largest = 0;
-  std::optional<int64_t> device;
-  bool beyond_peak = false;  // found on the way
-};
-
-Setting MakeSetting(const Query& query, const NcclPayloads& payloads) {
-  Setting setting;
-  for (const std::optional<NcclPayload>& payload : payloads.all()) {
-    if (payload && payload->communicator && !setting.facts.contains(*payload->communicator)) {
-      const CommunicatorFacts facts = FactsOf(payloads, *payload->communicator);
-      setting.largest = std::max(setting.largest, facts.size().value_or(0));
-      setting.facts.emplace(*payload->communicator, facts);
-    }
-  }
-  setting.peak = CommonPeak(query.trace);
-  setting.captured_ranks = CapturedRanks(query);
-  setting.device = query.params.OptionalInt("device");
-  return setting;
-}
-
 // The keys about bytes and speed.
-void AddBandwidth(const CommunicatorGroup& group, Setting& setting, Object& row) {
-  const bool moved = group.sized() && group.bytes > 0 && group.total_ns > 0;
-  const auto bytes = static_cast<double>(group.bytes);
-  const double bandwidth = moved ? bytes / static_cast<double>(group.total_ns) : 0;
-  const double share = setting.peak ? 100 * bandwidth / setting.peak->gbps : 0;
-  setting.beyond_peak = setting.beyond_peak || share > 100;
+void AddBandwidth(const CommunicatorGroup& group, const CommunicatorWorld& world, Object& row) {
+  const auto bandwidth = BandwidthGbps(group);
+  const auto share = PeakSharePct(group, world.peak);
   row.Set("total_bytes", group.sized() ? Value(group.bytes) : Value());
   row.Set("avg_bytes",
           group.sized() ? Value(RoundHalfEven(Ratio(group.bytes, group.nccl_calls), 1)) : Value());
-  row.Set("bandwidth_gbps", moved ? Value(RoundHalfEven(bandwidth, 3)) : Value());
-  row.Set("peak_gbps", setting.peak ? Value(setting.peak->gbps) : Value());
+  row.Set("bandwidth_gbps", bandwidth ? Value(RoundHalfEven(*bandwidth, 3)) : Value());
+  row.Set("peak_gbps", world.peak ? Value(world.peak->gbps) : Value());
   row.Set("peak_source",
-          setting.peak ? Value(fmt::format("{} NVLink", setting.peak->product)) : Value());
-  row.Set("efficiency_pct",
-          moved && setting.peak && share <= 100 ? Value(RoundHalfEven(share, 1)) : Value());
+          world.peak ? Value(fmt::format("{} NVLink", world.peak->product)) : Value());
+  row.Set("efficiency_pct", share && *share <= 100 ? Value(RoundHalfEven(*share, 1)) : Value());
 }
 
 // The devices of the lanes, ascending.
@@ -95,8 +51,10 @@ std::set<int64_t> DevicesOf(const Trace& trace, const CommunicatorGroup& group) 
   return devices;
 }
 
-Object MakeRow(const Trace& trace, const CommunicatorGroup& group, Setting& setting) {
-  const CommunicatorFacts& facts = setting.facts.at(group.communicator);
+Object MakeRow(const Query& query, const CommunicatorGroup& group, const CommunicatorWorld& world) {
+  const Trace& trace = query.trace;
+  const CommunicatorFacts& facts = world.facts.at(group.communicator);
+  const auto device_asked = query.params.OptionalInt("device");
   const std::set<int64_t> devices = DevicesOf(trace, group);
   std::vector<std::string> device_words;
   for (const int64_t device : devices) {
@@ -110,15 +68,14 @@ Object MakeRow(const Trace& trace, const CommunicatorGroup& group, Setting& sett
              {"avg_ms", RoundHalfEven(Ratio(group.total_ns, group.count) / 1e6, 3)},
              {"min_ms", NsToMs(group.min_ns, 3)},
              {"max_ms", NsToMs(group.max_ns, 3)}};
-  AddBandwidth(group, setting, row);
+  AddBandwidth(group, world, row);
   row.Set("num_ranks", facts.size());
   row.Set("rank", OnlyOne(facts.ranks));
   row.Set("cuda_device", OnlyOne(facts.cuda_devices));
   row.Set("root_rank", OnlyOne(group.roots));
   row.Set("reduction_op", OnlyOne(group.reductions));
-  row.Set("inferred_dimension",
-          InferredDimension(facts.size(), setting.captured_ranks, setting.largest));
-  row.Set("device_scope", setting.device ? std::to_string(*setting.device) : "all");
+  row.Set("inferred_dimension", world.Dimension(group));
+  row.Set("device_scope", device_asked ? std::to_string(*device_asked) : "all");
   row.Set("device_count", devices.size());
   row.Set("devices", Join(device_words, ","));
   row.Set("stream_count", group.lanes.size());
@@ -175,21 +132,26 @@ Result<Answer> Run(const Query& query) {
   if (auto abstention = AbstainForPayloads(query.trace, payloads)) {
     return *std::move(abstention);
   }
-  Setting setting = MakeSetting(query, payloads);
-  CommunicatorGroups found = GroupByCommunicator(query, payloads, setting.device);
+  const CommunicatorWorld world = DescribeWorld(query.views, payloads);
+  CommunicatorGroups found =
+      GroupByCommunicator(query.views, payloads, query.params.OptionalInt("device"), query.window);
   std::stable_sort(found.groups.begin(), found.groups.end(),
                    [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
   Answer answer;
   for (const CommunicatorGroup& group : found.groups) {
-    answer.rows.push_back(MakeRow(query.trace, group, setting));
+    answer.rows.push_back(MakeRow(query, group, world));
   }
   if (!answer.rows.empty()) {
     answer.notes.push_back(fmt::format(
         "{} in the capture, pooled. GB/s is message bytes over kernel time, waiting for other "
         "ranks included; the bus figure counts what a rank moves.",
-        Counted(setting.captured_ranks, "rank")));
+        Counted(world.captured_ranks, "rank")));
   }
-  if (setting.beyond_peak) {
+  const bool beyond_peak =
+      std::any_of(found.groups.begin(), found.groups.end(), [&](const CommunicatorGroup& group) {
+        return PeakSharePct(group, world.peak).value_or(0) > 100;
+      });
+  if (beyond_peak) {
     answer.notes.emplace_back("No share of the peak where the bandwidth exceeds it.");
   }
   AddDiagnostics(found.left_out, answer);

@@ -4,7 +4,6 @@
 // Kernels of one device inside the window; definitions of the four parts in analysis/overlap.h.
 // overlap_pct = 100 · overlap / union of communication kernels.
 #include <algorithm>
-#include <set>
 
 #include <fmt/core.h>
 
@@ -12,58 +11,12 @@
 #include "analysis/overlap.h"
 #include "analysis/runner.h"
 #include "analysis/selection.h"
+#include "analysis/shared_streams.h"
 #include "base/number.h"
-#include "base/text.h"
 #include "skills/skills.h"
-#include "trace/kernel_class.h"
 
 namespace nsys {
 namespace {
-
-// Streams on which compute and communication take turns, and the share of each kind that runs
-// there.
-struct SharedStreams {
-  std::set<int64_t> streams;
-  double compute_pct = 0;
-  double communication_pct = 0;
-};
-
-// Shares below this are strays: one kernel on a shared stream says nothing about the run.
-constexpr double kSharedStreamPct = 5.0;
-
-SharedStreams FindSharedStreams(const Query& query, const Overlap& overlap) {
-  const Trace& trace = query.trace;
-  const KernelTable& kernels = trace.kernels;
-  const LanesOnDevice on_device(trace, query.params.Int("device"));
-  CommunicationClasses& classes = query.views.communication();
-  std::vector<int64_t> compute(trace.lanes.size(), 0);
-  std::vector<int64_t> communication(trace.lanes.size(), 0);
-  for (size_t row = 0; row < kernels.size(); ++row) {
-    if (!on_device(kernels.lane[row]) ||
-        !Contains(query.window, kernels.start_ns[row], kernels.end_ns[row])) {
-      continue;
-    }
-    ++(classes.IsCommunication(kernels.name_to_classify(row)) ? communication
-                                                              : compute)[Index(kernels.lane[row])];
-  }
-  SharedStreams shared;
-  int64_t shared_compute = 0;
-  int64_t shared_communication = 0;
-  for (size_t lane = 0; lane < trace.lanes.size(); ++lane) {
-    if (compute[lane] == 0 || communication[lane] == 0) {
-      continue;
-    }
-    if (trace.lanes[lane].stream) {
-      shared.streams.insert(*trace.lanes[lane].stream);
-    }
-    shared_compute += compute[lane];
-    shared_communication += communication[lane];
-  }
-  shared.compute_pct = Percent(shared_compute, overlap.compute_kernels, 1).value_or(0);
-  shared.communication_pct =
-      Percent(shared_communication, overlap.communication_kernels, 1).value_or(0);
-  return shared;
-}
 
 // An integer 0 without communication, as the reference prints it.
 Value OverlapPct(const Overlap& overlap) {
@@ -81,22 +34,20 @@ Object Parts(const Overlap& overlap) {
 }
 
 void AddSharedStreams(const SharedStreams& shared, Object& row, Answer& answer) {
-  if (shared.compute_pct < kSharedStreamPct || shared.communication_pct < kSharedStreamPct) {
+  if (!shared.matter()) {
     return;
   }
   List streams;
-  std::vector<std::string> names;
   for (const int64_t stream : shared.streams) {
-    names.push_back(std::to_string(stream));
+    streams.emplace_back(std::to_string(stream));
   }
-  streams.insert(streams.end(), names.begin(), names.end());
   row.Set("same_stream_diagnosis", std::move(streams));
   row.Set("same_stream_compute_pct", shared.compute_pct);
   row.Set("same_stream_nccl_pct", shared.communication_pct);
   answer.notes.push_back(
       fmt::format("Compute ({:.1f} % of its kernels) and communication ({:.1f} %) take turns on "
                   "stream {}: on one stream they cannot overlap.",
-                  shared.compute_pct, shared.communication_pct, Join(names, ", ")));
+                  shared.compute_pct, shared.communication_pct, shared.StreamList()));
 }
 
 Result<Answer> Run(const Query& query) {
@@ -111,7 +62,7 @@ Result<Answer> Run(const Query& query) {
   row.Set("nccl_kernels", overlap->communication_kernels);
   row.Set("span_start_ns", overlap->first_ns);
   row.Set("span_end_ns", overlap->last_ns);
-  AddSharedStreams(FindSharedStreams(query, *overlap), row, answer);
+  AddSharedStreams(FindSharedStreams(query.views, device, query.window, *overlap), row, answer);
   const std::vector<int64_t> devices = DevicesWithKernels(query.trace);
   row.Set("present_devices", List(devices.begin(), devices.end()));
   if (overlap->communication_kernels == 0) {

@@ -117,8 +117,8 @@ TEST(NcclCommunicatorAnalysis, SumsByCommunicatorAndOperation) {
   ASSERT_EQ(answer.rows.size(), 2U);
   EXPECT_TRUE(answer.about.empty());
   const Object& row = answer.rows[0];
-  ASSERT_NE(Cell(row, "communicator_id").AsUnsigned(), nullptr);
-  EXPECT_EQ(*Cell(row, "communicator_id").AsUnsigned(), kWorld);
+  ASSERT_NE(Cell(row, "communicator_id").AsBigInteger(), nullptr);
+  EXPECT_EQ(Cell(row, "communicator_id").AsBigInteger()->digits, std::to_string(kWorld));
   EXPECT_EQ(ToJson(Cell(row, "communicator_id"), JsonLayout::kOneLine), "14627333964952502273");
   EXPECT_EQ(TextCell(row, "communicator_hex"), "0xcafebabe00000001");
   EXPECT_EQ(TextCell(row, "collective_type"), "allreduce");

@@ -18,29 +18,6 @@
 namespace nsys {
 namespace {
 
-Object TypesCell(const Trace& trace, const SyncShare& share) {
-  Object types;
-  for (const SyncTypeTime& time : share.by_type) {
-    types.Set(SyncTypeName(trace, time.type), NsToMs(time.ns, 3));
-  }
-  return types;
-}
-
-// Null when records tell nothing of their device.
-Value DevicesCell(const Trace& trace, const SyncCost& cost, const Span& span) {
-  if (cost.by_device.empty() && cost.some_without_device) {
-    return {};
-  }
-  List devices;
-  for (const auto& [device, share] : cost.by_device) {
-    devices.emplace_back(Object{{"device", device},
-                                {"total_sync_wall_ms", NsToMs(share.blocked_ns, 3)},
-                                {"sync_density_pct", SyncDensityPct(share, span)},
-                                {"sync_by_type_ms", TypesCell(trace, share)}});
-  }
-  return devices;
-}
-
 void AddNotes(const SyncCost& cost, Answer& answer) {
   if (cost.stream_wait_ns > 0) {
     answer.notes.push_back(fmt::format(
@@ -63,8 +40,7 @@ void AddNotes(const SyncCost& cost, Answer& answer) {
 
 Result<Answer> Run(const Query& query) {
   const Trace& trace = query.trace;
-  auto window = ActivityWindow(trace, query.window);
-  const auto span = window ? RecordedPart(trace, *window) : std::nullopt;
+  const std::optional<Span> span = SyncCostSpan(trace, query.window);
   if (!span) {
     return Answer::Abstain("There is no GPU work in this capture to relate waiting to.");
   }
@@ -77,15 +53,7 @@ Result<Answer> Run(const Query& query) {
                             {"hint", "leave out the parameter device"}});
   }
   Answer answer;
-  answer.rows.push_back({{"total_sync_wall_ms", NsToMs(cost.all.blocked_ns, 3)},
-                         {"sync_by_type_ms", TypesCell(trace, cost.all)},
-                         {"sync_by_device", DevicesCell(trace, cost, *span)},
-                         {"profile_span_ms", NsToMs(span->length_ns(), 3)},
-                         {"sync_density_pct", SyncDensityPct(cost.all, *span)},
-                         {"stream_wait_ms", NsToMs(cost.stream_wait_ns, 3)},
-                         {"relabelled_records", cost.relabelled},
-                         {"span_start_ns", span->begin_ns},
-                         {"span_end_ns", span->end_ns}});
+  answer.rows.push_back(SyncCostRow(trace, cost, *span));
   AddNotes(cost, answer);
   return answer;
 }

@@ -112,7 +112,7 @@ def skills() -> list[str]:
 
 
 # What a skill needs to find anything in a synthetic capture, where nothing is unusual.
-TO_FIND_ANY = {"nccl_anomaly": ("-p", "threshold=0.5")}
+TO_FIND_ANY = {"nccl_anomaly": ("-p", "threshold=0.5"), "host_sync_parent_ranges": ("-p", "patterns=loss")}
 
 
 def device_skills() -> list[str]:

@@ -61,10 +61,14 @@ def parameters(info: dict) -> str:
 
 
 def columns(info: dict) -> str:
-    lines = ["| key | unit | meaning |", "|---|---|---|"]
-    for key, meaning in info["columns"].items():
-        lines.append(f"| `{key}` | {info['units'].get(key, '')} | {plain(meaning)} |")
-    return "\n".join(lines) + "\n\n"
+    head = ["| key | unit | meaning |", "|---|---|---|"]
+
+    def table(keys: dict) -> str:
+        lines = [f"| `{key}` | {info['units'].get(key, '')} | {plain(meaning)} |" for key, meaning in keys.items()]
+        return "\n".join(head + lines) + "\n\n"
+
+    about = "Keys of rows about the data:\n\n" + table(info["about"]) if info["about"] else ""
+    return table(info["columns"]) + about
 
 
 def example(name: str, info: dict) -> str:
@@ -104,9 +108,10 @@ class SkillDocs(harness.Case):
             arguments = shlex.split(info["example"].partition(" PROFILE")[2])
             rows = run("skill", "run", skill["name"], capture, "--format", "json", *arguments).json()
             for row in rows:
-                if not any(k.startswith("_") or k == "error" for k in row):
-                    with self.subTest(skill=skill["name"]):
-                        self.assertLessEqual(set(row), set(info["columns"]), "keys without a definition")
+                kind = "about" if any(k.startswith("_") for k in row) else "columns"
+                with self.subTest(skill=skill["name"], kind=kind):
+                    if not {"error", "_abstained"} & set(row):
+                        self.assertLessEqual(set(row), set(info[kind]), "keys without a definition")
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ def read_rules(path: pathlib.Path) -> list[Rule]:
     rules = []
     for line in path.read_text(encoding="utf-8").splitlines():
         cells = [c.strip() for c in line.strip().strip("|").split("|")]
-        if len(cells) < 7 or not re.fullmatch(r"D\d\d", cells[0]):
+        if len(cells) < 7 or not re.fullmatch(r"D\d{2,3}", cells[0]):
             continue
         skills = frozenset(re.findall(r"`([^`]+)`", cells[1])) or frozenset("*")
         words = re.findall(r"`([^`]+)`", cells[2])
@@ -259,6 +259,9 @@ class Comparison:
         if not rule:
             return ""
         wanted = dig(right[d.row], d.key) if right and d.row < len(right) else MISSING
+        if d.key.endswith("order of keys"):
+            wanted = dig(right[d.row], d.key.rpartition(".")[0]) if right and d.row < len(right) else MISSING
+            return rule if isinstance(wanted, dict) and [k for k in d.ours if k in wanted] == list(wanted) else ""
         if d.ours is MISSING:
             return rule if right is not None and wanted is MISSING else ""
         if is_sentence(case.skill, d.key):
