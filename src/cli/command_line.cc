@@ -42,7 +42,9 @@ struct Parser {
   CLI::App* list = nullptr;
   CLI::App* info = nullptr;
   CLI::App* run = nullptr;
+  CLI::App* sql = nullptr;
   RawOptions raw;
+  SqlOptions sql_options;
 
   Parser();
 };
@@ -91,8 +93,9 @@ Parser::Parser() {
       "  nsys-ai skill run gpu_idle_gaps train.sqlite -p device=1 -p limit=5 --format json\n"
       "  nsys-ai skill run nvtx_kernel_map train.sqlite --trim 12.5 13.0\n"
       "\nExit status: 0 ran (found, found nothing, or cannot answer), 1 unreadable, 2 usage.");
+  sql = AddSqlCommand(app, sql_options);
   app.footer("A capture comes from `nsys export --type=sqlite REPORT.nsys-rep`.");
-  for (CLI::App* command : {&app, skill, list, info, run}) {
+  for (CLI::App* command : {&app, skill, list, info, run, sql}) {
     command->allow_extras();
   }
 }
@@ -264,7 +267,7 @@ Result<Request> RunRequest(const RawOptions& raw, OutputFormat format) {
 
 Result<Request> ToRequest(const Parser& parser) {
   const CLI::App* command = nullptr;
-  for (const CLI::App* candidate : {parser.list, parser.info, parser.run}) {
+  for (const CLI::App* candidate : {parser.list, parser.info, parser.run, parser.sql}) {
     if (candidate->parsed()) {
       command = candidate;
     }
@@ -278,6 +281,10 @@ Result<Request> ToRequest(const Parser& parser) {
   if (command == nullptr) {
     const CLI::App& level = parser.skill->parsed() ? *parser.skill : parser.app;
     return Request(HelpRequest{.text = HelpOf(level), .exit_status = 2});
+  }
+  if (command == parser.sql) {
+    NSYS_ASSIGN(SqlRequest sql, ToSqlRequest(parser.sql_options));
+    return Request(std::move(sql));
   }
   const bool info_default =
       command == parser.info && parser.info->get_option("--format")->count() == 0;
@@ -295,7 +302,7 @@ Result<Request> ToRequest(const Parser& parser) {
 // The innermost command that the words name.
 const CLI::App& LastParsed(const Parser& parser) {
   const CLI::App* last = &parser.app;
-  for (const CLI::App* level : {parser.skill, parser.list, parser.info, parser.run}) {
+  for (const CLI::App* level : {parser.skill, parser.list, parser.info, parser.run, parser.sql}) {
     if (level->parsed()) {
       last = level;
     }
@@ -319,7 +326,7 @@ Result<Request> ParseCommandLine(const std::vector<std::string>& arguments) {
     for (const CLI::App* level :
          {static_cast<const CLI::App*>(&parser.app), static_cast<const CLI::App*>(parser.skill),
           static_cast<const CLI::App*>(parser.list), static_cast<const CLI::App*>(parser.info),
-          static_cast<const CLI::App*>(parser.run)}) {
+          static_cast<const CLI::App*>(parser.run), static_cast<const CLI::App*>(parser.sql)}) {
       NSYS_TRY(CheckExtras(*level));
     }
     return UsageError(error.what(), fmt::format("see {}", HelpCommandOf(LastParsed(parser))));

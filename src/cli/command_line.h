@@ -11,6 +11,7 @@
 #include "analysis/window.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "cli/sql_options.h"
 
 namespace nsys {
 
@@ -44,7 +45,8 @@ struct SkillRunRequest {
   int threads = 0;     // 0: as many as the machine has
 };
 
-using Request = std::variant<HelpRequest, SkillListRequest, SkillInfoRequest, SkillRunRequest>;
+using Request =
+    std::variant<HelpRequest, SkillListRequest, SkillInfoRequest, SkillRunRequest, SqlRequest>;
 
 // The request that `arguments` (without the program's name) make, or a usage error that names the
 // word at fault and, where one is near, the word that was probably meant.

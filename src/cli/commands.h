@@ -11,5 +11,6 @@ namespace nsys {
 Status RunSkillList(const SkillListRequest& request);
 Status RunSkillInfo(const SkillInfoRequest& request);
 Status RunSkillRun(const SkillRunRequest& request);
+Status RunSql(const SqlRequest& request);
 
 }  // namespace nsys

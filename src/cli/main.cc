@@ -57,6 +57,9 @@ Status Execute(const Request& request) {
   if (const auto* run = std::get_if<SkillRunRequest>(&request)) {
     return RunSkillRun(*run);
   }
+  if (const auto* sql = std::get_if<SqlRequest>(&request)) {
+    return RunSql(*sql);
+  }
   return WriteStdout(std::get<HelpRequest>(request).text);
 }
 

@@ -32,6 +32,7 @@ class ExportedSource final : public TableSource {
       : files_(std::move(files)), tables_(std::move(tables)) {}
 
   const std::vector<SourceTable>& tables() const override { return tables_->tables(); }
+  SourceLocation location() const override { return tables_->location(); }
   Status Read(std::string_view table, std::span<const WantedColumn> columns,
               const BatchSink& sink) const override {
     return tables_->Read(table, columns, sink);

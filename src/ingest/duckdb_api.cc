@@ -15,8 +15,10 @@ namespace {
 
 Error Missing(std::string_view library, const char* reason) {
   return {.code = ErrorCode::kProfile,
-          .message = fmt::format("reading Parquet needs DuckDB's library: {} could not be loaded",
-                                 library),
+          .message = fmt::format(
+              "reading Parquet, or SQL on DuckDB, needs DuckDB's library: {} could not be "
+              "loaded",
+              library),
           .hint = fmt::format("install it in lib beside the program's bin folder, or set "
                               "NSYS_AI_DUCKDB to its path ({})",
                               Printable(reason == nullptr ? "no reason given" : reason))};

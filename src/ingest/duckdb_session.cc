@@ -17,7 +17,7 @@ std::string Words(const char* message) {
 
 }  // namespace
 
-Result<std::unique_ptr<DuckdbDatabase>> DuckdbDatabase::Open(int threads) {
+Result<std::unique_ptr<DuckdbDatabase>> DuckdbDatabase::Open(int threads, int64_t max_bytes) {
   NSYS_ASSIGN(const DuckdbApi* api, LoadDuckdb());
   std::unique_ptr<DuckdbDatabase> database(new DuckdbDatabase(*api));
   // The file cache would know files by a descriptor number, which is used again and again.
@@ -36,6 +36,9 @@ Result<std::unique_ptr<DuckdbDatabase>> DuckdbDatabase::Open(int threads) {
   if (threads > 0) {
     api->set_config(config, "threads", std::to_string(threads).c_str());
   }
+  if (max_bytes > 0) {
+    api->set_config(config, "memory_limit", fmt::format("{}B", max_bytes).c_str());
+  }
   char* message = nullptr;
   const duckdb_state state = api->open_ext(nullptr, &database->database_, config, &message);
   api->destroy_config(&config);
@@ -47,7 +50,7 @@ Result<std::unique_ptr<DuckdbDatabase>> DuckdbDatabase::Open(int threads) {
     return database;
   }
   return Error{.code = ErrorCode::kProfile,
-               .message = fmt::format("the Parquet reader could not start: {}", reason)};
+               .message = fmt::format("DuckDB could not start: {}", reason)};
 }
 
 DuckdbDatabase::~DuckdbDatabase() {
@@ -83,6 +86,10 @@ std::string DuckdbConnection::Stream(const std::string& sql, const ChunkSink& si
   return problem;
 }
 
+std::string DuckdbConnection::Execute(const std::string& sql) {
+  return Stream(sql, [](duckdb_result&, duckdb_data_chunk) { return true; });
+}
+
 std::string DuckdbConnection::StreamPrepared(duckdb_prepared_statement statement,
                                              const ChunkSink& sink) {
   duckdb_pending_result pending = nullptr;
@@ -102,8 +109,11 @@ std::string DuckdbConnection::StreamPrepared(duckdb_prepared_statement statement
 
 std::string DuckdbConnection::Fetch(duckdb_result& result, const ChunkSink& sink) {
   while (duckdb_data_chunk chunk = api_.fetch_chunk(result)) {
-    sink(result, chunk);
+    const bool more = sink(result, chunk);
     api_.destroy_data_chunk(&chunk);
+    if (!more) {
+      return "";
+    }
   }
   const char* failure = api_.result_error(&result);
   return failure == nullptr ? std::string() : std::string(failure);

@@ -7,11 +7,48 @@
 namespace nsys {
 namespace {
 
-template <typename Source>
-void Widen(const void* data, const std::vector<uint8_t>& valid, std::vector<int64_t>& to) {
+template <typename Source, typename Wide>
+void Widen(const void* data, const std::vector<uint8_t>& valid, std::vector<Wide>& to) {
   const auto* values = static_cast<const Source*>(data);
   for (size_t row = 0; row < valid.size(); ++row) {
-    to[row] = valid[row] != 0 ? static_cast<int64_t>(values[row]) : 0;
+    to[row] = valid[row] != 0 ? static_cast<Wide>(values[row]) : Wide{0};
+  }
+}
+
+// Every integer type as Wide; false for any other type.
+template <typename Wide>
+bool WidenIntegers(duckdb_type type, const void* data, const std::vector<uint8_t>& valid,
+                   std::vector<Wide>& to) {
+  switch (type) {
+    case DUCKDB_TYPE_BOOLEAN:
+      Widen<bool>(data, valid, to);
+      return true;
+    case DUCKDB_TYPE_TINYINT:
+      Widen<int8_t>(data, valid, to);
+      return true;
+    case DUCKDB_TYPE_SMALLINT:
+      Widen<int16_t>(data, valid, to);
+      return true;
+    case DUCKDB_TYPE_INTEGER:
+      Widen<int32_t>(data, valid, to);
+      return true;
+    case DUCKDB_TYPE_BIGINT:
+      Widen<int64_t>(data, valid, to);
+      return true;
+    case DUCKDB_TYPE_UTINYINT:
+      Widen<uint8_t>(data, valid, to);
+      return true;
+    case DUCKDB_TYPE_USMALLINT:
+      Widen<uint16_t>(data, valid, to);
+      return true;
+    case DUCKDB_TYPE_UINTEGER:
+      Widen<uint32_t>(data, valid, to);
+      return true;
+    case DUCKDB_TYPE_UBIGINT:
+      Widen<uint64_t>(data, valid, to);
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -54,13 +91,16 @@ Batch ChunkConverter::Convert(duckdb_result& result, duckdb_data_chunk chunk, si
     const duckdb_type type = api_.column_type(&result, i);
     void* data = api_.vector_get_data(vector);
     const size_t count = rows - first_row;
+    views_[i] = {.integers = {}, .texts = {}, .valid = {}};
     if (column.type == CellType::kInteger) {
       ConvertIntegers(type, data, column);
-      views_[i] = {
-          .integers = {column.integers.data() + first_row, count}, .texts = {}, .valid = {}};
+      views_[i].integers = {column.integers.data() + first_row, count};
+    } else if (column.type == CellType::kReal) {
+      ConvertReals(type, data, column);
+      views_[i].reals = {column.reals.data() + first_row, count};
     } else {
       ConvertTexts(type, data, column);
-      views_[i] = {.integers = {}, .texts = {column.texts.data() + first_row, count}, .valid = {}};
+      views_[i].texts = {column.texts.data() + first_row, count};
     }
     views_[i].valid = {column.valid.data() + first_row, count};
   }
@@ -71,25 +111,10 @@ void ChunkConverter::ConvertIntegers(duckdb_type type, const void* data, Column&
   std::vector<uint8_t>& valid = column.valid;
   std::vector<int64_t>& to = column.integers;
   to.resize(valid.size());
+  if (WidenIntegers(type, data, valid, to)) {
+    return;
+  }
   switch (type) {
-    case DUCKDB_TYPE_BOOLEAN:
-      return Widen<bool>(data, valid, to);
-    case DUCKDB_TYPE_TINYINT:
-      return Widen<int8_t>(data, valid, to);
-    case DUCKDB_TYPE_SMALLINT:
-      return Widen<int16_t>(data, valid, to);
-    case DUCKDB_TYPE_INTEGER:
-      return Widen<int32_t>(data, valid, to);
-    case DUCKDB_TYPE_BIGINT:
-      return Widen<int64_t>(data, valid, to);
-    case DUCKDB_TYPE_UTINYINT:
-      return Widen<uint8_t>(data, valid, to);
-    case DUCKDB_TYPE_USMALLINT:
-      return Widen<uint16_t>(data, valid, to);
-    case DUCKDB_TYPE_UINTEGER:
-      return Widen<uint32_t>(data, valid, to);
-    case DUCKDB_TYPE_UBIGINT:
-      return Widen<uint64_t>(data, valid, to);
     case DUCKDB_TYPE_FLOAT:
       return Whole<float>(data, valid, to);
     case DUCKDB_TYPE_DOUBLE:
@@ -97,6 +122,24 @@ void ChunkConverter::ConvertIntegers(duckdb_type type, const void* data, Column&
     default:
       std::fill(valid.begin(), valid.end(), uint8_t{0});
       std::fill(to.begin(), to.end(), 0);
+  }
+}
+
+void ChunkConverter::ConvertReals(duckdb_type type, const void* data, Column& column) const {
+  std::vector<uint8_t>& valid = column.valid;
+  std::vector<double>& to = column.reals;
+  to.resize(valid.size());
+  if (WidenIntegers(type, data, valid, to)) {
+    return;
+  }
+  switch (type) {
+    case DUCKDB_TYPE_FLOAT:
+      return Widen<float>(data, valid, to);
+    case DUCKDB_TYPE_DOUBLE:
+      return Widen<double>(data, valid, to);
+    default:
+      std::fill(valid.begin(), valid.end(), uint8_t{0});
+      std::fill(to.begin(), to.end(), 0.0);
   }
 }
 

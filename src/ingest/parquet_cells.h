@@ -24,11 +24,13 @@ class ChunkConverter {
   struct Column {
     CellType type = CellType::kInteger;
     std::vector<int64_t> integers;
+    std::vector<double> reals;
     std::vector<std::string_view> texts;
     std::vector<uint8_t> valid;
   };
 
   void ConvertIntegers(duckdb_type type, const void* data, Column& column) const;
+  void ConvertReals(duckdb_type type, const void* data, Column& column) const;
   void ConvertTexts(duckdb_type type, void* data, Column& column) const;
 
   const DuckdbApi& api_;

@@ -108,6 +108,7 @@ class ParquetSource final : public TableSource {
 
   Status LoadTables();
   const std::vector<SourceTable>& tables() const override { return tables_; }
+  SourceLocation location() const override { return {SourceForm::kParquetFolder, folder_}; }
   Status Read(std::string_view table, std::span<const WantedColumn> columns,
               const BatchSink& sink) const override {
     return ReadWhere(table, columns, "", sink);
@@ -172,10 +173,8 @@ void ParquetSource::Confine(const std::vector<FileDescriptor>& files) const {
   std::sort(folders.begin(), folders.end());
   folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
   DuckdbConnection connection(*database_);
-  const auto ignore = [](duckdb_result&, duckdb_data_chunk) {};
-  const std::string allow = fmt::format("SET allowed_directories=[{}]", Join(folders, ","));
-  if (connection.Stream(allow, ignore).empty()) {
-    connection.Stream("SET enable_external_access=false", ignore);
+  if (connection.Execute(fmt::format("SET allowed_directories=[{}]", Join(folders, ","))).empty()) {
+    connection.Execute("SET enable_external_access=false");
   }
 }
 
@@ -210,6 +209,7 @@ Status ParquetSource::Describe(const FileDescriptor& file, SourceTable& table) c
                                    .type = std::string(SqliteTypeName(batch.columns[1].texts[row])),
                                    .primary_key = IsPrimaryKey(table.name, name)});
         }
+        return true;
       });
   if (!problem.empty()) {
     return Damaged(table.name, Reason(problem, file));
@@ -235,11 +235,10 @@ std::string ParquetSource::StreamRows(const FileDescriptor& file,
   return connection.Stream(sql, [&](duckdb_result& result, duckdb_data_chunk chunk) {
     const uint64_t end = position + database_->api().data_chunk_get_size(chunk);
     const uint64_t first = std::max(position, std::min(delivered, end));
-    if (first < end) {
-      sink(converter.Convert(result, chunk, first - position));
-    }
+    const bool more = first >= end || sink(converter.Convert(result, chunk, first - position));
     position = end;
     delivered = std::max(delivered, end);
+    return more;
   });
 }
 
@@ -272,6 +271,7 @@ std::vector<Range> ParquetSource::ChunksOf(const FileDescriptor& file,
           ranges.push_back({.offset = dictionary > 0 ? std::min(dictionary, data) : data,
                             .bytes = batch.columns[3].integers[row]});
         }
+        return true;
       });
   return ranges;
 }

@@ -33,7 +33,7 @@ class Writer {
     DuckdbConnection connection(*database_);
     const std::string problem = connection.Stream(
         "COPY (" + query + ") TO '" + quoted + "' (FORMAT parquet" + options + ")",
-        [](duckdb_result&, duckdb_data_chunk) {});
+        [](duckdb_result&, duckdb_data_chunk) { return true; });
     EXPECT_EQ(problem, "");
   }
 

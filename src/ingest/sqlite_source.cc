@@ -2,22 +2,14 @@
 #include "ingest/sqlite_source.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
-#include <filesystem>
-#include <optional>
 #include <utility>
-
-#include <sys/stat.h>
 
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include "base/text.h"
-#include "ingest/file_kind.h"
 #include "ingest/row_hint.h"
-#include "ingest/sqlite_file.h"
+#include "ingest/sqlite_connection.h"
 
 namespace nsys {
 namespace {
@@ -26,61 +18,11 @@ constexpr size_t kBatchRows = 4096;
 // A batch ends early when its texts reach this, so that values of megabytes do not pile up.
 constexpr size_t kBatchTextBytes = size_t{1} << 20;
 
-struct CloseDatabase {
-  void operator()(sqlite3* db) const { sqlite3_close_v2(db); }
-};
-using Database = std::unique_ptr<sqlite3, CloseDatabase>;
-
-struct FinalizeStatement {
-  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-};
-using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
-
-std::string QuoteIdentifier(std::string_view name) {
-  std::string quoted = "\"";
-  for (const char c : name) {
-    if (c == '"') {
-      quoted += '"';
-    }
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
-// `path` as a URI of SQLite: everything that could mean something there is percent-encoded.
-std::string FileUri(std::string_view path) {
-  std::string uri = path.starts_with('/') ? "file://" : "file:";
-  for (const char c : path) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '/' || c == '.' || c == '-' || c == '_';
-    if (plain) {
-      uri += c;
-    } else {
-      uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-  }
-  return uri;
-}
-
-Error SqliteError(const std::string& path, std::string_view table, sqlite3* db) {
-  const int code = db == nullptr ? SQLITE_NOMEM : sqlite3_errcode(db) & 0xFF;
-  const std::string detail = db == nullptr ? "out of memory" : sqlite3_errmsg(db);
-  const bool damage = code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_IOERR ||
-                      code == SQLITE_FORMAT || code == SQLITE_ERROR;
-  if (damage) {
-    return DamagedSqlite(path, table, detail);
-  }
-  return {.code = ErrorCode::kProfile,
-          .message = fmt::format("cannot read {}: {}", ShownPath(path), Printable(detail)),
-          .hint = code == SQLITE_BUSY || code == SQLITE_LOCKED
-                      ? "another program is writing the file; wait until it has finished"
-                      : ""};
-}
-
 // One column of a batch under construction. Texts are kept as offsets, since the arena may move.
 struct ColumnBuffer {
   CellType type = CellType::kInteger;
   std::vector<int64_t> integers;
+  std::vector<double> reals;
   std::vector<size_t> text_ends;
   std::vector<std::string_view> texts;
   std::vector<uint8_t> valid;
@@ -96,6 +38,8 @@ class BatchBuilder {
       column.valid.resize(kBatchRows);
       if (column.type == CellType::kInteger) {
         column.integers.resize(kBatchRows);
+      } else if (column.type == CellType::kReal) {
+        column.reals.resize(kBatchRows);
       } else {
         column.text_ends.resize(kBatchRows);
         column.texts.resize(kBatchRows);
@@ -113,6 +57,8 @@ class BatchBuilder {
       const int index = static_cast<int>(i);
       if (columns_[i].type == CellType::kInteger) {
         AddInteger(statement, index, columns_[i]);
+      } else if (columns_[i].type == CellType::kReal) {
+        AddReal(statement, index, columns_[i]);
       } else if (!AddText(statement, index, columns_[i], arenas_[i])) {
         return false;
       }
@@ -121,15 +67,20 @@ class BatchBuilder {
     return true;
   }
 
-  void Flush(const BatchSink& sink) {
+  // False when the sink wants no more.
+  bool Flush(const BatchSink& sink) {
     if (rows_ == 0) {
-      return;
+      return true;
     }
     for (size_t i = 0; i < columns_.size(); ++i) {
       ColumnBuffer& column = columns_[i];
       views_[i] = {.integers = {}, .texts = {}, .valid = {column.valid.data(), rows_}};
       if (column.type == CellType::kInteger) {
         views_[i].integers = {column.integers.data(), rows_};
+        continue;
+      }
+      if (column.type == CellType::kReal) {
+        views_[i].reals = {column.reals.data(), rows_};
         continue;
       }
       size_t begin = 0;
@@ -140,12 +91,13 @@ class BatchBuilder {
       }
       views_[i].texts = {column.texts.data(), rows_};
     }
-    sink({.rows = rows_, .columns = views_});
+    const bool more = sink({.rows = rows_, .columns = views_});
     rows_ = 0;
     text_bytes_ = 0;
     for (std::string& arena : arenas_) {
       arena.clear();
     }
+    return more;
   }
 
  private:
@@ -168,6 +120,13 @@ class BatchBuilder {
         valid = false;
     }
     column.integers[rows_] = value;
+    column.valid[rows_] = valid ? 1 : 0;
+  }
+
+  void AddReal(sqlite3_stmt* statement, int index, ColumnBuffer& column) const {
+    const int type = sqlite3_column_type(statement, index);
+    const bool valid = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+    column.reals[rows_] = valid ? sqlite3_column_double(statement, index) : 0.0;
     column.valid[rows_] = valid ? 1 : 0;
   }
 
@@ -200,11 +159,13 @@ class BatchBuilder {
 
 class SqliteSource final : public TableSource {
  public:
-  SqliteSource(std::string path, std::string target, bool has_wal)
-      : path_(std::move(path)), target_(std::move(target)), has_wal_(has_wal) {}
+  explicit SqliteSource(SqliteFile file) : file_(std::move(file)) {}
 
   Status LoadTables();
   const std::vector<SourceTable>& tables() const override { return tables_; }
+  SourceLocation location() const override {
+    return {.form = SourceForm::kSqliteFile, .path = file_.path()};
+  }
   Status Read(std::string_view table, std::span<const WantedColumn> columns,
               const BatchSink& sink) const override {
     return ReadWhere(table, columns, "", sink);
@@ -217,47 +178,22 @@ class SqliteSource final : public TableSource {
  private:
   Status ReadWhere(std::string_view table, std::span<const WantedColumn> columns,
                    const std::string& condition, const BatchSink& sink) const;
-  Result<Database> Connect() const;
-  Result<Statement> Prepare(sqlite3* db, const std::string& sql, std::string_view table) const;
+  Result<SqliteStatement> Prepare(sqlite3* db, const std::string& sql,
+                                  std::string_view table) const;
   Status LoadColumns(sqlite3* db, SourceTable& table) const;
 
-  std::string path_;    // as given, for messages
-  std::string target_;  // without symbolic links
-  bool has_wal_;
+  SqliteFile file_;
   std::vector<SourceTable> tables_;
 };
 
-Result<Database> SqliteSource::Connect() const {
-  // With a log, the locking-free VFS and exclusive mode keep the index of the log in memory, and
-  // the log itself is left as it is: no file appears, none changes.
-  const std::string uri =
-      FileUri(target_) + (has_wal_ ? "?mode=ro&vfs=unix-none" : "?mode=ro&immutable=1");
-  sqlite3* raw = nullptr;
-  const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
-  const int opened = sqlite3_open_v2(uri.c_str(), &raw, flags, nullptr);
-  Database db(raw);
-  if (opened != SQLITE_OK) {
-    return SqliteError(path_, "", db.get());
-  }
-  if (has_wal_) {
-    sqlite3_db_config(db.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-    sqlite3_exec(db.get(), "PRAGMA locking_mode=EXCLUSIVE", nullptr, nullptr, nullptr);
-  }
-  sqlite3_db_config(db.get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  sqlite3_db_config(db.get(), SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
-  sqlite3_exec(db.get(), "PRAGMA cell_size_check=ON; PRAGMA mmap_size=1099511627776", nullptr,
-               nullptr, nullptr);
-  return db;
-}
-
-Result<Statement> SqliteSource::Prepare(sqlite3* db, const std::string& sql,
-                                        std::string_view table) const {
+Result<SqliteStatement> SqliteSource::Prepare(sqlite3* db, const std::string& sql,
+                                              std::string_view table) const {
   sqlite3_stmt* raw = nullptr;
   const int prepared =
       sqlite3_prepare_v2(db, sql.data(), static_cast<int>(sql.size()), &raw, nullptr);
-  Statement statement(raw);
+  SqliteStatement statement(raw);
   if (prepared != SQLITE_OK) {
-    return SqliteError(path_, table, db);
+    return file_.ReadError(table, db);
   }
   return statement;
 }
@@ -269,9 +205,9 @@ std::string ColumnText(sqlite3_stmt* statement, int index) {
 }
 
 Status SqliteSource::LoadTables() {
-  NSYS_ASSIGN(const Database db, Connect());
+  NSYS_ASSIGN(const SqliteDatabase db, file_.Connect());
   // Virtual tables have no root page; their modules are not at hand, so they do not count.
-  NSYS_ASSIGN(const Statement statement,
+  NSYS_ASSIGN(const SqliteStatement statement,
               Prepare(db.get(),
                       "SELECT name FROM sqlite_master WHERE type='table' AND rootpage<>0 "
                       "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
@@ -281,7 +217,7 @@ Status SqliteSource::LoadTables() {
     tables_.push_back({.name = ColumnText(statement.get(), 0), .columns = {}});
   }
   if (step != SQLITE_DONE) {
-    return SqliteError(path_, "", db.get());
+    return file_.ReadError("", db.get());
   }
   std::sort(tables_.begin(), tables_.end(),
             [](const SourceTable& a, const SourceTable& b) { return a.name < b.name; });
@@ -293,8 +229,8 @@ Status SqliteSource::LoadTables() {
 
 Status SqliteSource::LoadColumns(sqlite3* db, SourceTable& table) const {
   NSYS_ASSIGN(
-      const Statement statement,
-      Prepare(db, fmt::format("PRAGMA table_xinfo({})", QuoteIdentifier(table.name)), table.name));
+      const SqliteStatement statement,
+      Prepare(db, fmt::format("PRAGMA table_xinfo({})", QuoteName(table.name)), table.name));
   constexpr int kName = 1, kType = 2, kKey = 5, kHidden = 6;
   int step = SQLITE_ROW;
   while ((step = sqlite3_step(statement.get())) == SQLITE_ROW) {
@@ -306,37 +242,37 @@ Status SqliteSource::LoadColumns(sqlite3* db, SourceTable& table) const {
                              .primary_key = sqlite3_column_int(statement.get(), kKey) > 0});
   }
   if (step != SQLITE_DONE) {
-    return SqliteError(path_, table.name, db);
+    return file_.ReadError(table.name, db);
   }
   return {};
 }
 
 Status SqliteSource::ReadWhere(std::string_view table, std::span<const WantedColumn> columns,
                                const std::string& condition, const BatchSink& sink) const {
-  NSYS_ASSIGN(const Database db, Connect());
+  NSYS_ASSIGN(const SqliteDatabase db, file_.Connect());
   std::string sql = "SELECT ";
   for (const WantedColumn& column : columns) {
     if (&column != columns.data()) {
       sql += ',';
     }
-    sql += QuoteIdentifier(column.name);
+    sql += QuoteName(column.name);
   }
   // Without ORDER BY, as a plain scan delivers the rows by rowid already; NOT INDEXED keeps it so
   // when someone added a covering index.
-  sql += fmt::format(" FROM {} NOT INDEXED{}", QuoteIdentifier(table), condition);
-  NSYS_ASSIGN(const Statement statement, Prepare(db.get(), sql, table));
+  sql += fmt::format(" FROM {} NOT INDEXED{}", QuoteName(table), condition);
+  NSYS_ASSIGN(const SqliteStatement statement, Prepare(db.get(), sql, table));
   BatchBuilder batch(columns);
   int step = SQLITE_ROW;
   while ((step = sqlite3_step(statement.get())) == SQLITE_ROW) {
     if (!batch.AddRow(statement.get())) {
-      return SqliteError(path_, table, db.get());
+      return file_.ReadError(table, db.get());
     }
-    if (batch.full()) {
-      batch.Flush(sink);
+    if (batch.full() && !batch.Flush(sink)) {
+      return {};
     }
   }
   if (step != SQLITE_DONE) {
-    return SqliteError(path_, table, db.get());
+    return file_.ReadError(table, db.get());
   }
   batch.Flush(sink);
   return {};
@@ -345,12 +281,8 @@ Status SqliteSource::ReadWhere(std::string_view table, std::span<const WantedCol
 }  // namespace
 
 Result<std::unique_ptr<TableSource>> OpenSqlite(const std::string& path) {
-  // SQLite keeps its companion files beside the target of a symbolic link.
-  std::error_code error;
-  const std::string resolved = std::filesystem::canonical(path, error).string();
-  const std::string target = error ? path : resolved;
-  NSYS_ASSIGN(const LogBeside log, CheckSqliteFiles(path, target));
-  auto source = std::make_unique<SqliteSource>(path, target, log == LogBeside::kYes);
+  NSYS_ASSIGN(SqliteFile file, SqliteFile::Open(path));
+  auto source = std::make_unique<SqliteSource>(std::move(file));
   NSYS_TRY(source->LoadTables());
   return std::unique_ptr<TableSource>(std::move(source));
 }

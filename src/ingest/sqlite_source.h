@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The SQLite form of a capture. The file is opened read-only in ways that create nothing beside it:
-// as immutable when it stands alone, with a private index when there is a write-ahead log too.
+// The SQLite form of a capture, as tables.
 #pragma once
 
 #include <memory>

@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -16,21 +18,23 @@
 
 namespace nsys {
 
-enum class CellType { kInteger, kText };
+enum class CellType { kInteger, kReal, kText };
 
 struct WantedColumn {
   std::string name;  // must exist in the table
   CellType type = CellType::kInteger;
 };
 
-// One column of a batch. Exactly one of `integers` and `texts` is filled, as wanted, with one entry
-// per row. `valid[row] == 0` marks NULL and cells of another type (text where an integer is
-// wanted); the entry is then 0 or empty. Unsigned 64-bit values arrive as their bit pattern. Texts
-// are the raw bytes of the file: not necessarily UTF-8, and they may hold NUL.
+// One column of a batch. Exactly one of `integers`, `texts` and `reals` is filled, as wanted, with
+// one entry per row. `valid[row] == 0` marks NULL and cells of another type (text where an integer
+// is wanted); the entry is then 0 or empty. Unsigned 64-bit values arrive as their bit pattern, and
+// integers where reals are wanted as reals. Texts are the raw bytes of the file: not necessarily
+// UTF-8, and they may hold NUL; blobs count as texts.
 struct ColumnBatch {
   std::span<const int64_t> integers;
   std::span<const std::string_view> texts;
   std::span<const uint8_t> valid;
+  std::span<const double> reals = {};
 };
 
 struct Batch {
@@ -38,8 +42,34 @@ struct Batch {
   std::span<const ColumnBatch> columns;  // in the order wanted
 };
 
-// Called for each batch in row order; everything in the batch is gone when it returns.
-using BatchSink = std::function<void(const Batch&)>;
+// Called for each batch in row order; everything in the batch is gone when it returns. A sink that
+// returns false ends the reading, which then counts as done; one that returns nothing reads on.
+class BatchSink {
+ public:
+  template <typename Function>
+    requires std::is_invocable_v<Function&, const Batch&>
+  BatchSink(Function function) {  // NOLINT(google-explicit-constructor): made from a lambda
+    if constexpr (std::is_void_v<std::invoke_result_t<Function&, const Batch&>>) {
+      sink_ = [function = std::move(function)](const Batch& batch) mutable {
+        function(batch);
+        return true;
+      };
+    } else {
+      sink_ = std::move(function);
+    }
+  }
+  bool operator()(const Batch& batch) const { return sink_(batch); }
+
+ private:
+  std::function<bool(const Batch&)> sink_;
+};
+
+// Where the tables come from, for engines that read the files themselves.
+enum class SourceForm { kNone, kSqliteFile, kParquetFolder };
+struct SourceLocation {
+  SourceForm form = SourceForm::kNone;
+  std::string path;
+};
 
 // Which rows the caller will use: those whose `text` begins with `prefix`, and those whose
 // `text_id` is one of `ids`. A column that the table lacks is named by an empty text.
@@ -56,6 +86,9 @@ class TableSource {
 
   // All tables (no views, no internal ones) in byte order of their names.
   virtual const std::vector<SourceTable>& tables() const = 0;
+
+  // The file or folder behind the tables; it may be a temporary one that goes with the source.
+  virtual SourceLocation location() const { return {}; }
 
   // Streams `columns` of `table` to `sink` in the order of the file's rows. Several calls may run
   // at once.

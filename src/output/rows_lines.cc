@@ -8,8 +8,6 @@
 #include "output/rows_json.h"
 
 namespace nsys {
-namespace {
-
 std::string CsvField(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
     return ToValidUtf8(text);
@@ -33,8 +31,6 @@ std::string CsvCell(const Value* value) {
   }
   return CsvField(ToJson(*value, JsonLayout::kOneLine));
 }
-
-}  // namespace
 
 std::string RowsToJsonLines(const Answer& answer) {
   std::string text;

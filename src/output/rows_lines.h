@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "analysis/skill.h"
 
@@ -15,5 +16,9 @@ std::string RowsToJsonLines(const Answer& answer);
 // `skill` that occur in the rows. Nested cells are JSON; null is empty. Rows about the data are
 // left out.
 std::string RowsToCsv(const Skill& skill, const Answer& answer);
+
+// One field of such a record: a text, or any value (null, and no value, are empty).
+std::string CsvField(std::string_view text);
+std::string CsvCell(const Value* value);
 
 }  // namespace nsys

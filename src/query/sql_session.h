@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +25,9 @@ struct SqlLimits {
   int64_t max_rows = 1'000'000;
   int64_t max_bytes = int64_t{4} << 30;  // of memory, tables that had to be loaded included
   int64_t timeout_ms = 300'000;
+  // When set: only so many rows are kept, the others are counted, and reaching max_rows ends the
+  // statement without an error.
+  std::optional<int64_t> keep_rows = std::nullopt;
 };
 
 struct SqlStatement {
@@ -40,6 +44,7 @@ struct SqlColumn {
 struct SqlRows {
   std::vector<SqlColumn> columns;
   std::vector<std::vector<Value>> rows;  // one Value per column; blobs as lower-case hex text
+  std::optional<int64_t> total_rows = std::nullopt;  // kept or not; nothing: more than max_rows
 };
 
 // A capture opened for SQL. Not thread-safe, apart from Interrupt.

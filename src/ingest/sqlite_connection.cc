@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "ingest/sqlite_connection.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "ingest/file_kind.h"
+#include "ingest/sqlite_file.h"
+#include "ingest/sqlite_temp.h"
+
+namespace nsys {
+namespace {
+
+// `path` as a URI of SQLite: everything that could mean something there is percent-encoded.
+std::string FileUri(std::string_view path) {
+  std::string uri = path.starts_with('/') ? "file://" : "file:";
+  for (const char c : path) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '/' || c == '.' || c == '-' || c == '_';
+    if (plain) {
+      uri += c;
+    } else {
+      uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return uri;
+}
+
+}  // namespace
+
+std::string QuoteName(std::string_view name) {
+  std::string quoted = "\"";
+  for (const char c : name) {
+    if (c == '"') {
+      quoted += '"';
+    }
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+Result<SqliteFile> SqliteFile::Open(const std::string& path) {
+  // SQLite keeps its companion files beside the target of a symbolic link.
+  std::error_code error;
+  const std::string resolved = std::filesystem::canonical(path, error).string();
+  const std::string target = error ? path : resolved;
+  NSYS_ASSIGN(const LogBeside log, CheckSqliteFiles(path, target));
+  return SqliteFile(path, target, log == LogBeside::kYes);
+}
+
+Result<SqliteDatabase> SqliteFile::Connect(bool for_queries) const {
+  // With a log, the locking-free VFS and exclusive mode keep the index of the log in memory, and
+  // the log itself is left as it is: no file appears, none changes.
+  const char* base = has_log_ ? "unix-none" : "unix";
+  const char* vfs = for_queries ? MemoryTempVfs(base) : base;
+  const std::string uri = FileUri(target_) + (has_log_ ? "?mode=ro" : "?mode=ro&immutable=1");
+  sqlite3* raw = nullptr;
+  const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
+  const int opened = sqlite3_open_v2(uri.c_str(), &raw, flags, vfs);
+  SqliteDatabase db(raw);
+  if (opened != SQLITE_OK) {
+    return ReadError("", db.get());
+  }
+  if (has_log_) {
+    sqlite3_db_config(db.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+    sqlite3_exec(db.get(), "PRAGMA locking_mode=EXCLUSIVE", nullptr, nullptr, nullptr);
+  }
+  sqlite3_db_config(db.get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(db.get(), SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
+  sqlite3_exec(db.get(), "PRAGMA cell_size_check=ON; PRAGMA mmap_size=1099511627776", nullptr,
+               nullptr, nullptr);
+  return db;
+}
+
+Error SqliteFile::ReadError(std::string_view table, sqlite3* db) const {
+  const int code = db == nullptr ? SQLITE_NOMEM : sqlite3_errcode(db) & 0xFF;
+  const std::string detail = db == nullptr ? "out of memory" : sqlite3_errmsg(db);
+  const bool damage = code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_IOERR ||
+                      code == SQLITE_FORMAT || code == SQLITE_ERROR;
+  if (damage) {
+    return DamagedSqlite(path_, table, detail);
+  }
+  return {.code = ErrorCode::kProfile,
+          .message = fmt::format("cannot read {}: {}", ShownPath(path_), Printable(detail)),
+          .hint = code == SQLITE_BUSY || code == SQLITE_LOCKED
+                      ? "another program is writing the file; wait until it has finished"
+                      : ""};
+}
+
+}  // namespace nsys
