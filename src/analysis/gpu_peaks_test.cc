@@ -149,5 +149,17 @@ TEST(Rate, ReachesItsPeakAndNoMore) {
   EXPECT_THAT(text, HasSubstr("100000 % of the peak of 989"));
 }
 
+TEST(GpuPeaks, NvlinkByProduct) {
+  const auto nvlink = [](const char* name) {
+    return MatchGpu({.name = name}).Agreed(&GpuSpec::nvlink_gbps);
+  };
+  EXPECT_EQ(nvlink("NVIDIA H100 80GB HBM3"), 900);
+  EXPECT_EQ(nvlink("NVIDIA GB200"), 1800);
+  EXPECT_EQ(nvlink("NVIDIA A100-SXM4-40GB"), 600);
+  EXPECT_EQ(nvlink("Tesla V100-SXM2-32GB"), 300);
+  EXPECT_FALSE(nvlink("Tesla V100-PCIE-16GB"));
+  EXPECT_FALSE(nvlink("NVIDIA L4"));
+}
+
 }  // namespace
 }  // namespace nsys

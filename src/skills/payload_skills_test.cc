@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "analysis/nccl_communicators.h"
-#include "analysis/nvlink_peak.h"
 #include "skill_test_util.h"
 #include "trace_builder.h"
 
@@ -274,15 +273,6 @@ TEST(NcclBreakdown, NvtxTellsTheOperationThatTheKernelRuns) {
   TraceBuilder plain;
   plain.Kernel(kKernel, {.start_ns = 0, .end_ns = 5});
   EXPECT_EQ(TextCell(RunOn(plain.Build(), "nccl_breakdown").rows[0], "type_source"), "kernel name");
-}
-
-TEST(NvlinkPeak, ByProduct) {
-  EXPECT_EQ(NvlinkPeakOf("NVIDIA H100 80GB HBM3")->gbps, 900);
-  EXPECT_EQ(NvlinkPeakOf("NVIDIA GB200")->product, "GB200");
-  EXPECT_EQ(NvlinkPeakOf("NVIDIA A100-SXM4-40GB")->gbps, 600);
-  EXPECT_EQ(NvlinkPeakOf("Tesla V100-SXM2-32GB")->gbps, 300);
-  EXPECT_FALSE(NvlinkPeakOf("Tesla V100-PCIE-16GB"));
-  EXPECT_FALSE(NvlinkPeakOf("NVIDIA L4"));
 }
 
 }  // namespace
