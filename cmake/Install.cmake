@@ -11,6 +11,9 @@ set(_doc_dir share/doc/nsys-ai)
 install(FILES LICENSE NOTICE README.md CONTRIBUTING.md CHANGELOG.md DESTINATION ${_doc_dir})
 install(DIRECTORY docs/ DESTINATION ${_doc_dir}/docs FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
 
+# Skills to copy, or to use in place: nsys-ai skill --skills-dir PREFIX/share/nsys-ai/skills …
+install(DIRECTORY examples/skills/ DESTINATION share/nsys-ai/skills FILES_MATCHING PATTERN "*.md")
+
 # An installation without the licence texts of what it contains may not be passed on.
 set(_licence_duckdb "${NSYS_AI_DUCKDB_LICENSE}")
 foreach(_package fmt cli11 sqlite3)

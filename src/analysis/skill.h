@@ -65,6 +65,7 @@ class Params {
  public:
   void Set(std::string name, Value value) { values_[std::move(name)] = std::move(value); }
   bool Has(const std::string& name) const { return values_.contains(name); }
+  const Value& Get(const std::string& name) const { return values_.at(name); }
   int64_t Int(const std::string& name) const { return *values_.at(name).AsInt(); }
   const std::string& Text(const std::string& name) const { return *values_.at(name).AsText(); }
   double Real(const std::string& name) const { return *values_.at(name).AsDouble(); }
@@ -130,6 +131,7 @@ struct Answer {
   // Data rows, in their total order, and rows about the data (_summary, _metadata) to print before
   // and after them.
   std::vector<Object> rows;
+  std::vector<std::string> keys;  // of the rows, in order, where Skill::columns declares none
   std::vector<Object> about_before;
   std::vector<Object> about;
   // Sentences for the text form: totals, caveats, what to do next.
@@ -176,7 +178,15 @@ struct Skill {
   // The text form of rows that are neither, without title and notes; ends in a newline.
   std::function<std::string(const Answer&)> report = nullptr;
   std::function<Result<Answer>(const Query&)> run = nullptr;
+  // A statement with the placeholders of custom skills that gives the same rows, flags as 1 and 0;
+  // empty where none does. Of a custom skill: its statement. What `skill save` writes.
+  std::string_view sql = {};
+  bool custom = false;                  // from a file of the user
+  std::string_view category_text = {};  // of a custom skill, which may have a category of its own
 
+  std::string_view category_name() const {
+    return category_text.empty() ? CategoryName(category) : category_text;
+  }
   const Param* FindParam(std::string_view param_name) const;
   bool Needs(TableId table) const;
 };

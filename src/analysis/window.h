@@ -22,6 +22,7 @@ enum class WindowRule {
   kTouch,    // events that touch the window, counted in full: end >= begin and start <= end
   kClip,     // events that overlap the window, cut to it
   kIgnored,  // the answer does not depend on time
+  kOwn,      // as the statement of a custom skill says
 };
 
 // No window contains and touches everything.

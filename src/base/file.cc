@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 
 #include <fcntl.h>
@@ -120,6 +121,38 @@ Status WriteFileAtomically(const std::string& path, std::string_view text) {
   Error error = WriteError(path);
   ::unlink(temporary.c_str());
   return error;
+}
+
+Result<std::string> ReadFile(const std::string& path, size_t max_bytes, ErrorCode code) {
+  const auto failed = [&](std::string_view why, std::string hint) {
+    return Error{.code = code,
+                 .message = fmt::format("cannot read {}: {}", path, why),
+                 .hint = std::move(hint)};
+  };
+  // Without O_NONBLOCK, opening a pipe would wait for its other end.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) {
+    return failed(std::strerror(errno), "check the path and its permissions");
+  }
+  const std::unique_ptr<const int, void (*)(const int*)> closer(&descriptor,
+                                                                [](const int* d) { ::close(*d); });
+  struct stat status{};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    return failed("it is no regular file", "give a file");
+  }
+  std::string text;
+  std::array<char, 16384> block{};
+  for (ssize_t got = 1; got != 0;) {
+    got = ::read(descriptor, block.data(), block.size());
+    if (got < 0 && errno != EINTR) {
+      return failed(std::strerror(errno), "check the file");
+    }
+    text.append(block.data(), static_cast<size_t>(std::max<ssize_t>(got, 0)));
+    if (text.size() > max_bytes) {
+      return failed(fmt::format("it has more than {} bytes", max_bytes), "make it shorter");
+    }
+  }
+  return text;
 }
 
 void RemoveUnfinishedFile() noexcept {

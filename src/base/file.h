@@ -20,6 +20,10 @@ Status WriteStdout(std::string_view text);
 // is written into. Missing folders are an error, not created.
 Status WriteFileAtomically(const std::string& path, std::string_view text);
 
+// The bytes of a regular file (or of one that a symbolic link leads to), which may have at most
+// `max_bytes`. `code` is that of the error.
+Result<std::string> ReadFile(const std::string& path, size_t max_bytes, ErrorCode code);
+
 // For a handler that is about to end the process: removes a temporary name that is being written.
 void RemoveUnfinishedFile() noexcept;
 

@@ -71,6 +71,22 @@ TEST_F(FileTest, RefusesFoldersAndMissingFolders) {
   EXPECT_EQ(Entries(), 0U);
 }
 
+TEST_F(FileTest, ReadsRegularFilesUpToASize) {
+  std::ofstream(Path("a")) << "12345";
+  fs::create_symlink("a", Path("link"));
+  ASSERT_EQ(::mkfifo(Path("pipe").c_str(), 0600), 0);
+  const auto read = [&](const std::string& name, size_t most) {
+    return ReadFile(Path(name), most, ErrorCode::kSkill);
+  };
+  EXPECT_EQ(read("a", 5).value(), "12345");
+  EXPECT_EQ(read("link", 5).value(), "12345");
+  for (const char* name : {"pipe", "", "none", "a/b"}) {
+    EXPECT_FALSE(read(name, 5).ok()) << name;
+  }
+  ASSERT_FALSE(read("a", 4).ok());
+  EXPECT_EQ(read("a", 4).error().code, ErrorCode::kSkill);
+}
+
 TEST_F(FileTest, KnowsWhatWouldOverwriteACapture) {
   std::ofstream(Path("a")) << "capture";
   fs::create_symlink("a", Path("b"));

@@ -11,6 +11,7 @@
 #include "analysis/iterations.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "cli/skill_files_options.h"
 
 namespace nsys {
 namespace {
@@ -43,10 +44,27 @@ struct Parser {
   CLI::App* info = nullptr;
   CLI::App* run = nullptr;
   CLI::App* sql = nullptr;
+  std::optional<SkillFilesCommands> skill_files;
+  SkillsDirOption skills_dir;
   RawOptions raw;
   SqlOptions sql_options;
 
   Parser();
+  Parser(const Parser&) = delete;  // the options point into it
+  Parser& operator=(const Parser&) = delete;
+
+  // All commands, outer ones first.
+  std::vector<const CLI::App*> Levels() const {
+    return {&app,
+            skill,
+            list,
+            info,
+            run,
+            skill_files->add(),
+            skill_files->remove(),
+            skill_files->save(),
+            sql};
+  }
 };
 
 Parser::Parser() {
@@ -56,6 +74,8 @@ Parser::Parser() {
   info =
       skill->add_subcommand("info", "Explain a skill: what it answers, its parameters and columns");
   run = skill->add_subcommand("run", "Run a skill on a capture (.sqlite, parquetdir or .nsys-rep)");
+  skill_files.emplace(*skill);
+  skills_dir.AddTo(*skill);
   list->add_option("--format", raw.format, "text or json")->option_text("FORMAT");
   info->add_option("NAME", raw.name, "The skill")->required();
   info->add_option("--format", raw.format, "json or text")->option_text("FORMAT");
@@ -240,10 +260,12 @@ Result<std::vector<GivenParam>> ParseParams(const RawOptions& raw) {
   return params;
 }
 
-Result<Request> RunRequest(const RawOptions& raw, OutputFormat format) {
+Result<Request> RunRequest(const RawOptions& raw, OutputFormat format,
+                           const std::optional<std::string>& skills_dir) {
   SkillRunRequest request{.name = raw.name, .profile = raw.profile, .format = format};
   request.layout = raw.compact ? JsonLayout::kOneLine : JsonLayout::kIndented;
   request.marker = raw.marker;
+  request.skills_dir = skills_dir;
   request.output = raw.output.value_or("");
   if (raw.output && raw.output->empty()) {
     return UsageError("--output takes the name of a file, not ''", "for example: -o rows.json");
@@ -265,22 +287,31 @@ Result<Request> RunRequest(const RawOptions& raw, OutputFormat format) {
   return Request(std::move(request));
 }
 
-Result<Request> ToRequest(const Parser& parser) {
-  const CLI::App* command = nullptr;
-  for (const CLI::App* candidate : {parser.list, parser.info, parser.run, parser.sql}) {
-    if (candidate->parsed()) {
-      command = candidate;
+// The innermost command that the words name.
+const CLI::App& LastParsed(const Parser& parser) {
+  const CLI::App* last = &parser.app;
+  for (const CLI::App* level : parser.Levels()) {
+    if (level->parsed()) {
+      last = level;
     }
   }
-  for (const CLI::App* level : {static_cast<const CLI::App*>(&parser.app),
-                                static_cast<const CLI::App*>(parser.skill), command}) {
-    if (level != nullptr) {
+  return *last;
+}
+
+Result<Request> ToRequest(const Parser& parser) {
+  for (const CLI::App* level : parser.Levels()) {
+    if (level == &parser.app || level->parsed()) {
       NSYS_TRY(CheckExtras(*level));
     }
   }
-  if (command == nullptr) {
-    const CLI::App& level = parser.skill->parsed() ? *parser.skill : parser.app;
-    return Request(HelpRequest{.text = HelpOf(level), .exit_status = 2});
+  const CLI::App* command = &LastParsed(parser);
+  if (command == &parser.app || command == parser.skill) {
+    return Request(HelpRequest{.text = HelpOf(*command), .exit_status = 2});
+  }
+  NSYS_ASSIGN(const std::optional<std::string> skills_dir, parser.skills_dir.Value());
+  NSYS_ASSIGN(std::optional<Request> files_request, parser.skill_files->ToRequest(skills_dir));
+  if (files_request) {
+    return *std::move(files_request);
   }
   if (command == parser.sql) {
     NSYS_ASSIGN(SqlRequest sql, ToSqlRequest(parser.sql_options));
@@ -291,23 +322,13 @@ Result<Request> ToRequest(const Parser& parser) {
   NSYS_ASSIGN(const OutputFormat format,
               ParseFormat(info_default ? "json" : parser.raw.format, command, parser.run));
   if (command == parser.list) {
-    return Request(SkillListRequest{.format = format});
+    return Request(SkillListRequest{.format = format, .skills_dir = skills_dir});
   }
   if (command == parser.info) {
-    return Request(SkillInfoRequest{.name = parser.raw.name, .format = format});
+    return Request(
+        SkillInfoRequest{.name = parser.raw.name, .format = format, .skills_dir = skills_dir});
   }
-  return RunRequest(parser.raw, format);
-}
-
-// The innermost command that the words name.
-const CLI::App& LastParsed(const Parser& parser) {
-  const CLI::App* last = &parser.app;
-  for (const CLI::App* level : {parser.skill, parser.list, parser.info, parser.run, parser.sql}) {
-    if (level->parsed()) {
-      last = level;
-    }
-  }
-  return *last;
+  return RunRequest(parser.raw, format, skills_dir);
 }
 
 }  // namespace
@@ -323,10 +344,7 @@ Result<Request> ParseCommandLine(const std::vector<std::string>& arguments) {
     return Request(HelpRequest{.text = std::string(version.what()) + "\n"});
   } catch (const CLI::ParseError& error) {
     // A misspelt word often shows as a missing argument; the misspelling is the better message.
-    for (const CLI::App* level :
-         {static_cast<const CLI::App*>(&parser.app), static_cast<const CLI::App*>(parser.skill),
-          static_cast<const CLI::App*>(parser.list), static_cast<const CLI::App*>(parser.info),
-          static_cast<const CLI::App*>(parser.run), static_cast<const CLI::App*>(parser.sql)}) {
+    for (const CLI::App* level : parser.Levels()) {
       NSYS_TRY(CheckExtras(*level));
     }
     return UsageError(error.what(), fmt::format("see {}", HelpCommandOf(LastParsed(parser))));

@@ -22,13 +22,16 @@ struct HelpRequest {
   int exit_status = 0;  // 0 when help was asked for, 2 when a command is missing
 };
 
+// `skills_dir`: the folder of custom skills as the option --skills-dir names it.
 struct SkillListRequest {
   OutputFormat format = OutputFormat::kText;
+  std::optional<std::string> skills_dir;
 };
 
 struct SkillInfoRequest {
   std::string name;
   OutputFormat format = OutputFormat::kJson;
+  std::optional<std::string> skills_dir;
 };
 
 struct SkillRunRequest {
@@ -43,10 +46,30 @@ struct SkillRunRequest {
   std::optional<int64_t> max_rows;
   std::string output;  // a file; empty: standard output
   int threads = 0;     // 0: as many as the machine has
+  std::optional<std::string> skills_dir;
+};
+
+struct SkillAddRequest {
+  std::string file;
+  std::string profile;  // a capture to check the statement on; empty: none
+  bool replace = false;
+  std::optional<std::string> skills_dir;
+};
+
+struct SkillRemoveRequest {
+  std::string name;
+  std::optional<std::string> skills_dir;
+};
+
+struct SkillSaveRequest {
+  std::string name;
+  std::string output;
+  std::optional<std::string> skills_dir;
 };
 
 using Request =
-    std::variant<HelpRequest, SkillListRequest, SkillInfoRequest, SkillRunRequest, SqlRequest>;
+    std::variant<HelpRequest, SkillListRequest, SkillInfoRequest, SkillRunRequest, SkillAddRequest,
+                 SkillRemoveRequest, SkillSaveRequest, SqlRequest>;
 
 // The request that `arguments` (without the program's name) make, or a usage error that names the
 // word at fault and, where one is near, the word that was probably meant.

@@ -99,6 +99,40 @@ TEST(CommandLine, SuggestsTheNearestWord) {
       std::string::npos);
 }
 
+template <typename T>
+T ParseAs(const std::string& line) {
+  auto request = ParseCommandLine(Words(line));
+  EXPECT_TRUE(request.ok()) << line << ": " << (request.ok() ? "" : request.error().message);
+  const T* found = request.ok() ? std::get_if<T>(&request.value()) : nullptr;
+  EXPECT_NE(found, nullptr) << line;
+  return found != nullptr ? *found : T{};
+}
+
+TEST(CommandLine, SkillsDirStandsBeforeTheCommandOrBehindIt) {
+  for (const std::string words : {"--skills-dir D %", "% --skills-dir=D"}) {
+    const auto with = [&](const std::string& command) {
+      const size_t space = words.find('%');
+      return "skill " + std::string(words).replace(space, 1, command);
+    };
+    EXPECT_EQ(ParseAs<SkillListRequest>(with("list")).skills_dir, "D");
+    EXPECT_EQ(ParseAs<SkillInfoRequest>(with("info a")).skills_dir, "D");
+    EXPECT_EQ(ParseAs<SkillRunRequest>(with("run a x")).skills_dir, "D");
+    EXPECT_EQ(ParseAs<SkillRemoveRequest>(with("remove a")).skills_dir, "D");
+    EXPECT_EQ(ParseAs<SkillSaveRequest>(with("save a -o b.md")).skills_dir, "D");
+    const auto add = ParseAs<SkillAddRequest>(with("add f.md --force --profile x"));
+    EXPECT_EQ(add.skills_dir, "D");
+    EXPECT_EQ(add.file, "f.md");
+    EXPECT_EQ(add.profile, "x");
+    EXPECT_TRUE(add.replace);
+  }
+  EXPECT_EQ(ParseAs<SkillListRequest>("skill list").skills_dir, std::nullopt);
+  for (const char* line :
+       {"skill --skills-dir a list --skills-dir b", "skill add", "skill remove", "skill remove a b",
+        "skill save a", "skill save a --output=", "skill add a --forse"}) {
+    EXPECT_EQ(ParseError(line).code, ErrorCode::kUsage) << line;
+  }
+}
+
 TEST(CommandLine, HelpHasAStatus) {
   const auto status = [](const std::string& line) {
     auto request = ParseCommandLine(Words(line));

@@ -12,5 +12,8 @@ Status RunSkillList(const SkillListRequest& request);
 Status RunSkillInfo(const SkillInfoRequest& request);
 Status RunSkillRun(const SkillRunRequest& request);
 Status RunSql(const SqlRequest& request);
+Status RunSkillAdd(const SkillAddRequest& request);
+Status RunSkillRemove(const SkillRemoveRequest& request);
+Status RunSkillSave(const SkillSaveRequest& request);
 
 }  // namespace nsys

@@ -57,6 +57,15 @@ Status Execute(const Request& request) {
   if (const auto* run = std::get_if<SkillRunRequest>(&request)) {
     return RunSkillRun(*run);
   }
+  if (const auto* add = std::get_if<SkillAddRequest>(&request)) {
+    return RunSkillAdd(*add);
+  }
+  if (const auto* remove = std::get_if<SkillRemoveRequest>(&request)) {
+    return RunSkillRemove(*remove);
+  }
+  if (const auto* save = std::get_if<SkillSaveRequest>(&request)) {
+    return RunSkillSave(*save);
+  }
   if (const auto* sql = std::get_if<SqlRequest>(&request)) {
     return RunSql(*sql);
   }

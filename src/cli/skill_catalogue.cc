@@ -10,7 +10,7 @@
 #include "cli/commands.h"
 #include "cli/find_skill.h"
 #include "output/rows_text.h"
-#include "skills/registry.h"
+#include "query/markdown_lines.h"
 
 namespace nsys {
 namespace {
@@ -25,9 +25,13 @@ std::string_view WindowRuleName(WindowRule rule) {
       return "clip: events cut to the window";
     case WindowRule::kIgnored:
       return "ignored";
+    case WindowRule::kOwn:
+      return "own: as the SQL statement says";
   }
   return "";
 }
+
+std::string_view OriginOf(const Skill& skill) { return skill.custom ? "custom" : "builtin"; }
 
 Object ListEntry(const Skill& skill) {
   List params;
@@ -38,21 +42,30 @@ Object ListEntry(const Skill& skill) {
                                {"default", param.default_value}});
   }
   return {{"name", skill.name},          {"title", skill.title},
-          {"description", skill.doc},    {"category", CategoryName(skill.category)},
-          {"params", std::move(params)}, {"origin", "builtin"}};
+          {"description", skill.doc},    {"category", skill.category_name()},
+          {"params", std::move(params)}, {"origin", OriginOf(skill)}};
 }
 
-std::string ListText() {
+std::string ListText(const SkillSet& skills) {
+  std::vector<TextColumn> columns = {{"Name"}, {"Category"}, {"Description"}};
   std::vector<std::vector<std::string>> cells;
+  const bool any_custom = std::any_of(skills.all().begin(), skills.all().end(),
+                                      [](const Skill* skill) { return skill->custom; });
   bool any_required = false;
-  for (const Skill& skill : AllSkills()) {
-    const bool required = std::any_of(skill.params.begin(), skill.params.end(),
+  for (const Skill* skill : skills.all()) {
+    const bool required = std::any_of(skill->params.begin(), skill->params.end(),
                                       [](const Param& p) { return p.required; });
     any_required = any_required || required;
-    cells.push_back({std::string(skill.name) + (required ? " *" : ""),
-                     std::string(CategoryName(skill.category)), std::string(skill.doc)});
+    cells.push_back({std::string(skill->name) + (required ? " *" : ""),
+                     std::string(skill->category_name()), std::string(skill->doc)});
+    if (any_custom) {
+      cells.back().insert(cells.back().begin() + 2, std::string(OriginOf(*skill)));
+    }
   }
-  std::string text = TextTable({{"Name"}, {"Category"}, {"Description"}}, cells);
+  if (any_custom) {
+    columns.insert(columns.begin() + 2, {"Origin"});
+  }
+  std::string text = TextTable(columns, cells);
   if (any_required) {
     text += "\n* needs a parameter; see nsys-ai skill info NAME\n";
   }
@@ -68,7 +81,24 @@ List TableNames(const std::vector<TableId>& tables) {
   return names;
 }
 
-Object InfoObject(const Skill& skill) {
+// Those that the runner knows, and those of a custom skill that it does not.
+List RequiredTables(const Skill& skill, const SqlSkill* custom) {
+  List names = TableNames(skill.needs);
+  if (custom != nullptr) {
+    for (const std::string& table : custom->source().tables) {
+      const bool known = std::any_of(names.begin(), names.end(), [&](const Value& name) {
+        return LowerAscii(*name.AsText()) == LowerAscii(table);
+      });
+      if (!known) {
+        names.emplace_back(table);
+      }
+    }
+  }
+  return names;
+}
+
+// `custom` is the same skill, if it is a custom one.
+Object InfoObject(const Skill& skill, const SqlSkill* custom) {
   Object params;
   for (const Param& param : skill.params) {
     params.Set(param.name, Object{{"type", ParamTypeName(param.type)},
@@ -88,25 +118,32 @@ Object InfoObject(const Skill& skill) {
       }
     }
   }
-  return {{"name", skill.name},
-          {"description", skill.doc},
-          {"parameters", std::move(params)},
-          {"title", skill.title},
-          {"category", CategoryName(skill.category)},
-          {"required_tables", TableNames(skill.needs)},
-          {"required_one_of", TableNames(skill.needs_one_of)},
-          {"window", WindowRuleName(skill.window_rule)},
-          {"columns", std::move(columns)},
-          {"about", std::move(about)},
-          {"units", std::move(units)},
-          {"example", fmt::format("nsys-ai skill run {} PROFILE{}{}", skill.name,
-                                  skill.example.empty() ? "" : " ", skill.example)},
-          {"origin", "builtin"}};
+  Object info = {{"name", skill.name},
+                 {"description", skill.doc},
+                 {"parameters", std::move(params)},
+                 {"title", skill.title},
+                 {"category", skill.category_name()},
+                 {"required_tables", RequiredTables(skill, custom)},
+                 {"required_one_of", TableNames(skill.needs_one_of)},
+                 {"window", WindowRuleName(skill.window_rule)},
+                 {"columns", std::move(columns)},
+                 {"about", std::move(about)},
+                 {"units", std::move(units)},
+                 {"example", fmt::format("nsys-ai skill run {} PROFILE{}{}", skill.name,
+                                         skill.example.empty() ? "" : " ", skill.example)},
+                 {"origin", OriginOf(skill)}};
+  if (!skill.sql.empty()) {
+    info.Set("sql", skill.sql);
+  }
+  if (custom != nullptr) {
+    info.Set("file", custom->file());
+  }
+  return info;
 }
 
 std::string InfoText(const Skill& skill) {
   std::string text =
-      fmt::format("{} ({})\n{}\n\nWindow (--trim): {}\n", skill.name, CategoryName(skill.category),
+      fmt::format("{} ({})\n{}\n\nWindow (--trim): {}\n", skill.name, skill.category_name(),
                   skill.doc, WindowRuleName(skill.window_rule));
   std::vector<std::vector<std::string>> params;
   for (const Param& param : skill.params) {
@@ -121,7 +158,15 @@ std::string InfoText(const Skill& skill) {
   for (const ColumnSpec& column : skill.columns) {
     columns.push_back({std::string(column.key), std::string(column.doc)});
   }
-  text += "\n" + TextTable({{"JSON key"}, {"Meaning"}}, columns);
+  if (!columns.empty()) {
+    text += "\n" + TextTable({{"JSON key"}, {"Meaning"}}, columns);
+  }
+  if (skill.custom) {
+    text += "\nSQL:\n";
+    for (const Line& line : SplitLines(skill.sql)) {
+      text += Printable(line.text) + "\n";
+    }
+  }
   return text + fmt::format("\nRun it:  nsys-ai skill run {} PROFILE{}{}\n", skill.name,
                             skill.example.empty() ? "" : " ", skill.example);
 }
@@ -129,22 +174,25 @@ std::string InfoText(const Skill& skill) {
 }  // namespace
 
 Status RunSkillList(const SkillListRequest& request) {
+  const SkillSet skills(request.skills_dir);
   if (request.format == OutputFormat::kText) {
-    return WriteStdout(ListText());
+    return WriteStdout(ListText(skills));
   }
   List list;
-  for (const Skill& skill : AllSkills()) {
-    list.emplace_back(ListEntry(skill));
+  for (const Skill* skill : skills.all()) {
+    list.emplace_back(ListEntry(*skill));
   }
   return WriteStdout(ToJson(list, JsonLayout::kIndented) + "\n");
 }
 
 Status RunSkillInfo(const SkillInfoRequest& request) {
-  NSYS_ASSIGN(const Skill* skill, FindSkillOrSuggest(request.name));
+  const SkillSet skills(request.skills_dir);
+  NSYS_ASSIGN(const Skill* skill, skills.FindOrSuggest(request.name));
   if (request.format == OutputFormat::kText) {
     return WriteStdout(InfoText(*skill));
   }
-  return WriteStdout(ToJson(InfoObject(*skill), JsonLayout::kIndented) + "\n");
+  return WriteStdout(
+      ToJson(InfoObject(*skill, skills.FindCustom(skill->name)), JsonLayout::kIndented) + "\n");
 }
 
 }  // namespace nsys

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // nsys-ai skill run: bind, open, load, run, print.
-#include <cstdio>
+#include <array>
 #include <cstdlib>
+#include <memory>
 #include <thread>
 
 #include <sys/ioctl.h>
@@ -14,23 +15,19 @@
 #include "analysis/runner.h"
 #include "analysis/selection.h"
 #include "base/file.h"
-#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/find_skill.h"
 #include "cli/progress.h"
+#include "cli/warning.h"
 #include "ingest/capture.h"
 #include "ingest/load.h"
 #include "output/rows_json.h"
 #include "output/rows_lines.h"
 #include "output/rows_text.h"
-#include "skills/registry.h"
+#include "query/sql_session.h"
 
 namespace nsys {
 namespace {
-
-void Warn(const std::string& text) {
-  std::fputs(fmt::format("nsys-ai: warning: {}\n", Printable(text)).c_str(), stderr);
-}
 
 Result<Trace> Load(const SkillRunRequest& request, const Reads& reads) {
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
@@ -96,6 +93,24 @@ void AnnounceHeuristic(const SkillRunRequest& request, const Iteration& iteratio
                           {"end_ns", iteration.gpu_end_ns}});
 }
 
+// The capture opened for SQL when a custom skill first asks.
+class SqlSessions {
+ public:
+  explicit SqlSessions(const SkillRunRequest& request) : request_(request) {}
+
+  Result<SqlSession*> Get(SqlEngine engine) {
+    std::unique_ptr<SqlSession>& session = sessions_[engine == SqlEngine::kDuckdb ? 1 : 0];
+    if (session == nullptr) {
+      NSYS_ASSIGN(session, SqlSession::Open(request_.profile, engine, request_.threads));
+    }
+    return session.get();
+  }
+
+ private:
+  const SkillRunRequest& request_;
+  std::array<std::unique_ptr<SqlSession>, 2> sessions_;
+};
+
 TextStyle StyleOfTerminal(bool to_stdout) {
   const char* no_color = std::getenv("NO_COLOR");
   const char* terminal = std::getenv("TERM");
@@ -155,13 +170,14 @@ Result<Answer> AnswerFor(const SkillRunRequest& request, const Skill& skill, con
 }  // namespace
 
 Status RunSkillRun(const SkillRunRequest& request) {
-  if (FindSkill(request.name) == nullptr && FindSkill(request.profile) != nullptr) {
+  SkillSet skills(request.skills_dir);
+  if (skills.Find(request.name) == nullptr && skills.Find(request.profile) != nullptr) {
     return Error{.code = ErrorCode::kUsage,
                  .message = fmt::format("'{}' stands where the capture belongs", request.profile),
                  .hint = fmt::format("the skill comes first: nsys-ai skill run {} {}",
                                      request.profile, request.name)};
   }
-  NSYS_ASSIGN(const Skill* skill, FindSkillOrSuggest(request.name));
+  NSYS_ASSIGN(const Skill* skill, skills.FindOrSuggest(request.name));
   const bool no_capture = request.profile.empty() || request.profile == "-";
   if (request.profile.empty() && skill->needs_capture) {
     return Error{.code = ErrorCode::kUsage,
@@ -186,6 +202,13 @@ Status RunSkillRun(const SkillRunRequest& request) {
   for (const std::string& warning : trace.warnings) {
     Warn(warning);
   }
+  const bool has_window = request.window || request.iteration;
+  if (skill->custom && has_window && skill->window_rule == WindowRule::kIgnored) {
+    Warn(fmt::format("the SQL of '{}' has no window: it looks at the whole capture", skill->name));
+  }
+  SqlSessions sessions(request);
+  skills.UseCapture(
+      {.path = request.profile, .session = [&](SqlEngine engine) { return sessions.Get(engine); }});
   NSYS_ASSIGN(const Answer answer, AnswerFor(request, *skill, params, trace));
   const std::string text = Render(request, *skill, answer);
   return request.output.empty() ? WriteStdout(text) : WriteFileAtomically(request.output, text);

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "output/row_columns.h"
 #include "output/rows_json.h"
 
 namespace nsys {
@@ -42,7 +43,7 @@ std::string RowsToJsonLines(const Answer& answer) {
 
 std::string RowsToCsv(const Skill& skill, const Answer& answer) {
   std::vector<std::string_view> keys;
-  for (const ColumnSpec& column : skill.columns) {
+  for (const ColumnSpec& column : ColumnsOf(skill, answer)) {
     const auto has = [&](const Object& row) { return row.Find(column.key) != nullptr; };
     if (answer.rows.empty() || std::any_of(answer.rows.begin(), answer.rows.end(), has)) {
       keys.push_back(column.key);

@@ -13,8 +13,8 @@ namespace nsys {
 std::string RowsToJsonLines(const Answer& answer);
 
 // A header and one record per data row (RFC 4180 quoting, \n line ends): the declared columns of
-// `skill` that occur in the rows. Nested cells are JSON; null is empty. Rows about the data are
-// left out.
+// `skill` that occur in the rows, or all keys where it declares none. Nested cells are JSON; null
+// is empty. Rows about the data are left out.
 std::string RowsToCsv(const Skill& skill, const Answer& answer);
 
 // One field of such a record: a text, or any value (null, and no value, are empty).

@@ -86,6 +86,24 @@ TEST(RowsCsv, QuotesWhatNeedsIt) {
   EXPECT_EQ(RowsToCsv(Probe(), TwoRows()), "name,count,hidden\na,1234,\n\"b,\"\"\n\",5,[1]\n");
 }
 
+// A skill that declares no columns shows all keys of its rows.
+TEST(RowsOfAnySkill, ShowAllKeys) {
+  const Skill skill = {.name = "mine", .title = "Mine", .doc = ""};
+  Answer answer;
+  answer.keys = {"n", "share", "name"};
+  answer.rows = {{{"n", 1234}, {"share", 0.5}, {"name", "a"}},
+                 {{"n", nullptr}, {"share", 12}, {"name", 7}}};
+  EXPECT_EQ(RowsToText(skill, answer, {}),
+            "Mine\n\n"
+            "   n  share  name\n"
+            "----  -----  ----\n"
+            "1234    0.5  a\n"
+            "   -     12  7\n");
+  EXPECT_EQ(RowsToCsv(skill, answer), "n,share,name\n1234,0.5,a\n,12,7\n");
+  answer.rows.clear();
+  EXPECT_EQ(RowsToCsv(skill, answer), "n,share,name\n");
+}
+
 TEST(RowsJsonLines, OneRowALine) {
   EXPECT_EQ(RowsToJsonLines(TwoRows()),
             "{\"name\": \"a\", \"count\": 1234, \"hidden\": null}\n{\"name\": \"b,\\\"\\n\", "

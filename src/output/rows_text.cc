@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "output/row_columns.h"
 
 namespace nsys {
 namespace {
@@ -80,16 +81,17 @@ Align AlignOf(const ColumnSpec& column) {
   return words ? Align::kLeft : Align::kRight;
 }
 
-std::string RowsTable(const Skill& skill, const Answer& answer, size_t name_width) {
+std::string RowsTable(const std::vector<ColumnSpec>& specs, const Answer& answer,
+                      size_t name_width) {
   std::vector<const ColumnSpec*> shown;
-  for (const ColumnSpec& column : skill.columns) {
+  for (const ColumnSpec& column : specs) {
     if (!column.header.empty()) {
       shown.push_back(&column);
     }
   }
   std::vector<TextColumn> columns;
   for (const ColumnSpec* column : shown) {
-    columns.push_back({std::string(column->header), AlignOf(*column)});
+    columns.push_back({Printable(column->header), AlignOf(*column)});
   }
   std::vector<std::vector<std::string>> cells;
   for (const Object& row : answer.rows) {
@@ -103,15 +105,16 @@ std::string RowsTable(const Skill& skill, const Answer& answer, size_t name_widt
 
 // The table with names as long as the terminal has room for.
 std::string FittedTable(const Skill& skill, const Answer& answer, const TextStyle& style) {
+  const std::vector<ColumnSpec> specs = ColumnsOf(skill, answer);
   constexpr size_t kUsualNames = 60;
   constexpr size_t kLongestNames = 160;
   constexpr size_t kShortestNames = 24;
   if (!style.line_width) {
-    return RowsTable(skill, answer, kUsualNames);
+    return RowsTable(specs, answer, kUsualNames);
   }
   std::string table;
   for (size_t name_width = kLongestNames; name_width >= kShortestNames; name_width -= 8) {
-    table = RowsTable(skill, answer, name_width);
+    table = RowsTable(specs, answer, name_width);
     // The rule under the header is as wide as the table.
     const size_t rule = table.find('\n') + 1;
     if (table.find('\n', rule) - rule <= *style.line_width) {

@@ -88,6 +88,22 @@ std::string NameCell(const Object& row) {
   return "(no name)";
 }
 
+constexpr std::string_view kSql = R"sql(SELECT k.demangled AS kernel_name,
+       (SELECT value FROM StringIds WHERE id = k.shortName) AS short_name,
+       k.start AS start_ns,
+       k.[end] AS end_ns,
+       ROUND((k.[end] - k.start) / 1e6 * 1000) / 1000 AS duration_ms,
+       k.streamId AS stream_id,
+       k.deviceId AS device_id,
+       k.[end] - k.start AS duration_ns,
+       (k.globalPid >> 24) & 16777215 AS pid
+FROM kernels k
+WHERE k.deviceId = {device} AND instr(k.name, {name}) > 0 AND k.[end] >= k.start
+  -- what touches the window, in full
+  AND ({trim_start_ns} IS NULL OR (k.[end] >= {trim_start_ns} AND k.start <= {trim_end_ns}))
+ORDER BY duration_ns DESC, start_ns, k.correlationId, k.streamId, k.globalPid, k.contextId, k.name
+LIMIT {limit})sql";
+
 }  // namespace
 
 Skill skill_kernel_instances() {
@@ -119,7 +135,8 @@ Skill skill_kernel_instances() {
                   {"duration_ns", Unit::kCount, "end − start, exact"},
                   {"pid", Unit::kId, "process id, null when the capture does not tell"}},
       .empty_text = "no execution matches; names are case-sensitive, and top_kernels lists them",
-      .run = Run};
+      .run = Run,
+      .sql = kSql};
 }
 
 }  // namespace nsys

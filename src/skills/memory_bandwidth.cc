@@ -115,6 +115,27 @@ Result<Answer> Run(const Query& query) {
   return answer;
 }
 
+constexpr std::string_view kSql = R"sql(SELECT k.copyKind,
+       COUNT(*) AS op_count,
+       ROUND(SUM(k.bytes) / 1e6 * 100) / 100 AS total_mb,
+       ROUND(CAST(SUM(k.bytes) AS REAL) / COUNT(*) / 1e3 * 10) / 10 AS avg_kb,
+       ROUND(MAX(k.bytes) / 1e6 * 100) / 100 AS max_mb,
+       ROUND(SUM(k.[end] - k.start) / 1e6 * 100) / 100 AS total_dur_ms,
+       ROUND(CAST(SUM(k.[end] - k.start) AS REAL) / COUNT(*) / 1e3 * 10) / 10 AS avg_dur_us,
+       -- bytes per nanosecond are GB/s; 0 without a duration
+       ROUND(COALESCE(CAST(SUM(k.bytes) AS REAL) / NULLIF(SUM(k.[end] - k.start), 0), 0) * 100)
+         / 100 AS avg_bandwidth_gbps,
+       ROUND(MAX(COALESCE(CAST(k.bytes AS REAL) / NULLIF(k.[end] - k.start, 0), 0)) * 100)
+         / 100 AS peak_bandwidth_gbps,
+       k.direction,
+       SUM(k.[end] - k.start) AS total_ns
+FROM memcpy k
+WHERE k.deviceId = {device} AND k.[end] >= k.start
+  -- what touches the window, in full
+  AND ({trim_start_ns} IS NULL OR (k.[end] >= {trim_start_ns} AND k.start <= {trim_end_ns}))
+GROUP BY k.copyKind
+ORDER BY SUM(k.bytes) DESC, k.copyKind)sql";
+
 }  // namespace
 
 Skill skill_memory_bandwidth() {
@@ -144,7 +165,8 @@ Skill skill_memory_bandwidth() {
                   {"direction", Unit::kText, "the copy kind in words", "Direction"},
                   {"total_ns", Unit::kCount, "summed duration, exact"}},
       .empty_text = "no memory copies on this GPU in the window",
-      .run = Run};
+      .run = Run,
+      .sql = kSql};
 }
 
 }  // namespace nsys

@@ -56,6 +56,18 @@ Result<Answer> Run(const Query& query) {
   return answer;
 }
 
+constexpr std::string_view kSql = R"sql(SELECT k.copyKind,
+       COUNT(*) AS count,
+       ROUND(SUM(k.bytes) / 1e6 * 100) / 100 AS total_mb,
+       ROUND(SUM(k.[end] - k.start) / 1e6 * 100) / 100 AS total_ms,
+       k.direction,
+       SUM(k.bytes) AS total_bytes,
+       SUM(k.[end] - k.start) AS total_ns
+FROM memcpy k
+WHERE k.[end] >= k.start {trim_clause}
+GROUP BY k.copyKind
+ORDER BY total_ns DESC, k.copyKind)sql";
+
 }  // namespace
 
 Skill skill_memory_transfers() {
@@ -73,7 +85,8 @@ Skill skill_memory_transfers() {
                       {"total_bytes", Unit::kCount, "bytes copied, exact"},
                       {"total_ns", Unit::kCount, "summed duration, exact"}},
           .empty_text = "no memory copies in the window",
-          .run = Run};
+          .run = Run,
+          .sql = kSql};
 }
 
 }  // namespace nsys

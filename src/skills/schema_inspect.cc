@@ -27,6 +27,15 @@ Result<Answer> Run(const Query& query) {
 
 std::string KeyCell(const Object& row) { return *row.Find("is_pk")->AsInt() != 0 ? "PK" : ""; }
 
+constexpr std::string_view kSql = R"sql(SELECT t.name AS table_name,
+       c.name AS column_name,
+       c.type AS column_type,
+       CASE WHEN c.pk > 0 THEN 1 ELSE 0 END AS is_pk
+FROM sqlite_master t
+JOIN pragma_table_info(t.name) c
+WHERE t.type = 'table'
+ORDER BY table_name, c.cid)sql";
+
 }  // namespace
 
 Skill skill_schema_inspect() {
@@ -41,7 +50,8 @@ Skill skill_schema_inspect() {
                       {"is_pk", Unit::kCount, "1 for a column of the primary key, else 0", "Key",
                        KeyCell}},
           .empty_text = "the capture has no tables",
-          .run = Run};
+          .run = Run,
+          .sql = kSql};
 }
 
 }  // namespace nsys

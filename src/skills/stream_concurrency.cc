@@ -199,6 +199,97 @@ Result<Answer> Run(const Query& query) {
   return answer;
 }
 
+// Captures without a copy table give no answer by this statement.
+constexpr std::string_view kSql = R"sql(WITH picked AS (
+  SELECT k.deviceId AS device, k.streamId AS stream, k.globalPid AS process,
+         k.contextId AS context, k.start AS begins, k.[end] AS ends
+  FROM {kernel_table} k
+  WHERE k.[end] >= k.start {trim_clause}
+),
+copies AS (
+  SELECT k.deviceId AS device, k.start AS begins, k.[end] AS ends
+  FROM {memcpy_table} k
+  WHERE k.[end] >= k.start {trim_clause}
+),
+-- Of each kernel what no earlier one of its stream covers: summed, the time with at least one.
+streams AS (
+  SELECT device, stream, process, context, COUNT(*) AS kernels, SUM(ends - begins) AS total_ns,
+         MAX(ends - begins) AS max_ns, MIN(begins) AS first_ns, MAX(ends) AS last_ns,
+         SUM(MAX(ends - MAX(begins, covered), 0)) AS busy_ns
+  FROM (SELECT *, COALESCE(MAX(ends) OVER (
+          PARTITION BY device, stream, process, context ORDER BY begins, ends
+          ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), begins) AS covered
+        FROM picked)
+  GROUP BY device, stream, process, context
+),
+totals AS (
+  SELECT COUNT(*) AS streams, SUM(kernels) AS kernels, SUM(total_ns) AS total_ns,
+         MAX(last_ns) - MIN(first_ns) AS span_ns
+  FROM streams
+),
+-- How many kernels of a device run at once, from each begin and end to the next.
+edges AS (
+  SELECT device, begins AS at_ns, 1 AS step FROM picked WHERE ends > begins
+  UNION ALL
+  SELECT device, ends, -1 FROM picked WHERE ends > begins
+),
+depths AS (
+  SELECT device, at_ns, SUM(step) OVER in_order AS depth, LEAD(at_ns) OVER in_order AS next_ns
+  FROM edges
+  WINDOW in_order AS (PARTITION BY device ORDER BY at_ns, step ROWS UNBOUNDED PRECEDING)
+),
+devices AS (
+  SELECT device, MAX(depth) AS most_at_once,
+         SUM(CASE WHEN depth >= 2 THEN next_ns - at_ns ELSE 0 END) AS concurrent_ns
+  FROM depths
+  GROUP BY device
+),
+-- Kernels and copies together are copies + kernels - either.
+spans AS (
+  SELECT device, 'kernel' AS what, begins, ends FROM picked
+  UNION ALL SELECT device, 'copy', begins, ends FROM copies
+  UNION ALL SELECT device, 'either', begins, ends FROM picked
+  UNION ALL SELECT device, 'either', begins, ends FROM copies
+),
+lengths AS (
+  SELECT device, what, SUM(MAX(ends - MAX(begins, covered), 0)) AS ns
+  FROM (SELECT *, COALESCE(MAX(ends) OVER (
+          PARTITION BY device, what ORDER BY begins, ends
+          ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), begins) AS covered
+        FROM spans)
+  GROUP BY device, what
+),
+beside AS (
+  SELECT device, SUM(CASE what WHEN 'copy' THEN ns ELSE 0 END) AS copy_ns,
+         SUM(CASE what WHEN 'either' THEN -ns ELSE ns END) AS overlapped_ns
+  FROM lengths
+  GROUP BY device
+)
+SELECT s.device AS deviceId,
+       s.stream AS streamId,
+       s.kernels AS kernel_count,
+       ROUND(s.total_ns / 1e6 * 100) / 100 AS total_gpu_ms,
+       ROUND(CAST(s.total_ns AS REAL) / s.kernels / 1e3 * 10) / 10 AS avg_kernel_us,
+       ROUND(s.max_ns / 1e6 * 1000) / 1000 AS max_kernel_ms,
+       ROUND((s.last_ns - s.first_ns) / 1e6 * 100) / 100 AS stream_span_ms,
+       ROUND(100.0 * s.busy_ns / (s.last_ns - s.first_ns) * 10) / 10 AS stream_util_pct,
+       t.streams AS active_streams,
+       t.kernels AS total_kernels,
+       ROUND(t.span_ns / 1e6 * 100) / 100 AS global_span_ms,
+       ROUND(100.0 * t.total_ns / t.span_ns * 10) / 10 AS sum_util_pct,
+       (s.process >> 24) & 16777215 AS pid,
+       s.total_ns AS total_gpu_ns,
+       COALESCE(d.most_at_once, 0) AS device_max_concurrent_kernels,
+       ROUND(COALESCE(d.concurrent_ns, 0) / 1e6 * 1000) / 1000 AS device_concurrent_ms,
+       ROUND(b.copy_ns / 1e6 * 1000) / 1000 AS device_copy_ms,
+       ROUND(b.overlapped_ns / 1e6 * 1000) / 1000 AS device_copy_overlapped_ms
+FROM streams s
+JOIN totals t
+JOIN beside b ON b.device IS s.device
+LEFT JOIN devices d ON d.device IS s.device
+ORDER BY s.total_ns DESC, s.device, s.stream, s.process, s.context
+LIMIT {limit})sql";
+
 }  // namespace
 
 Skill skill_stream_concurrency() {
@@ -237,7 +328,8 @@ Skill skill_stream_concurrency() {
             "time with a copy of the device; null without a copy table"},
            {"device_copy_overlapped_ms", Unit::kMs, "the part of it with a kernel of the device"}},
       .empty_text = "no kernels in the window",
-      .run = Run};
+      .run = Run,
+      .sql = kSql};
 }
 
 }  // namespace nsys

@@ -61,6 +61,27 @@ std::string AverageCell(const Object& row) {
   return FormatDuration(*row.Find("total_ns")->AsInt() / *row.Find("invocations")->AsInt());
 }
 
+constexpr std::string_view kSql = R"sql(SELECT k.name AS kernel_name,
+       COUNT(*) AS invocations,
+       ROUND(SUM(k.[end] - k.start) / 1e6 * 100) / 100 AS total_ms,
+       ROUND(CAST(SUM(k.[end] - k.start) AS REAL) / COUNT(*) / 1e6 * 100) / 100 AS avg_ms,
+       ROUND(MIN(k.[end] - k.start) / 1e6 * 100) / 100 AS min_ms,
+       ROUND(MAX(k.[end] - k.start) / 1e6 * 100) / 100 AS max_ms,
+       MAX(k.is_tc_eligible) AS tc_eligible,
+       MAX(k.uses_tc) AS tc_active,
+       MIN(k.start) AS span_start_ns,
+       MAX(k.[end]) AS span_end_ns,
+       SUM(k.[end] - k.start) AS total_ns,
+       MIN(k.[end] - k.start) AS min_ns,
+       MAX(k.[end] - k.start) AS max_ns,
+       ROUND(100.0 * SUM(k.[end] - k.start) / SUM(SUM(k.[end] - k.start)) OVER () * 10) / 10
+         AS share_pct
+FROM kernels k
+WHERE k.[end] >= k.start {trim_clause}
+GROUP BY k.name
+ORDER BY total_ns DESC, kernel_name
+LIMIT {limit})sql";
+
 }  // namespace
 
 Skill skill_top_kernels() {
@@ -91,7 +112,8 @@ Skill skill_top_kernels() {
                   {"share_pct", Unit::kPct,
                    "total / total of all kernels of the window, the unlisted included", "Share"}},
       .empty_text = "no kernels in the window",
-      .run = Run};
+      .run = Run,
+      .sql = kSql};
 }
 
 }  // namespace nsys

@@ -45,6 +45,7 @@ class Readme(unittest.TestCase):
         self.addCleanup(scratch.__exit__, None, None, None)
         for name in ("your.sqlite", "training_2gpu.sqlite"):
             shutil.copy(demo_capture(), self.folder / name)
+        (self.folder / "examples").symlink_to(harness.ROOT / "examples")
 
     def call(self, command: str) -> subprocess.CompletedProcess:
         words = shlex.split(command)
