@@ -65,6 +65,8 @@ std::string_view UnitName(Unit unit) {
       return "%";
     case Unit::kFlag:
       return "yes or no";
+    case Unit::kNs:
+      return "ns";
     case Unit::kTimeNs:
       return "ns on the capture's clock";
     case Unit::kText:

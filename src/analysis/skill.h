@@ -99,6 +99,7 @@ enum class Unit {
   kGbps,
   kPct,
   kFlag,
+  kNs,
   kTimeNs,
   kNested
 };

@@ -67,9 +67,8 @@ struct SkillSaveRequest {
   std::optional<std::string> skills_dir;
 };
 
-using Request =
-    std::variant<HelpRequest, SkillListRequest, SkillInfoRequest, SkillRunRequest, SkillAddRequest,
-                 SkillRemoveRequest, SkillSaveRequest, SqlRequest>;
+using Request = std::variant<HelpRequest, SkillListRequest, SkillInfoRequest, SkillRunRequest,
+                             SkillAddRequest, SkillRemoveRequest, SkillSaveRequest, SqlRequest>;
 
 // The request that `arguments` (without the program's name) make, or a usage error that names the
 // word at fault and, where one is near, the word that was probably meant.

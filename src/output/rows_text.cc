@@ -56,7 +56,8 @@ std::string PlainCell(const ColumnSpec& column, const Value& value) {
     if (column.unit == Unit::kPct) {
       return RealCell(column.unit, static_cast<double>(*integer));
     }
-    return column.unit == Unit::kCount ? FormatCount(*integer) : std::to_string(*integer);
+    const bool grouped = column.unit == Unit::kCount || column.unit == Unit::kNs;
+    return grouped ? FormatCount(*integer) : std::to_string(*integer);
   }
   if (const BigInteger* big = value.AsBigInteger(); big != nullptr && column.unit == Unit::kCount) {
     return GroupDigits(big->digits);

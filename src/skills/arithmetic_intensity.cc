@@ -263,7 +263,7 @@ std::vector<ColumnSpec> RooflineColumns() {
       {"recommendation", Unit::kNested, "what to do next", "Next", RecommendationCell},
       {"arithmetic_intensity", Unit::kCount,
        "theoretical_flops / bytes_moved, operations per byte; null without bytes_moved"},
-      {"kernel_union_ns", Unit::kCount, "kernel time, exact"},
+      {"kernel_union_ns", Unit::kNs, "kernel time, exact"},
       {"peak_source", Unit::kText, "where the peak comes from"}};
 }
 
@@ -296,6 +296,7 @@ Skill skill_arithmetic_intensity() {
                              "fp8, int8")},
       .window_rule = WindowRule::kClip,
       .columns = RooflineColumns(),
+      .example = "-p theoretical_flops=1e12 -p bytes_moved=1e10",
       .text_form = TextForm::kFields,
       .run = Run};
 }

@@ -175,6 +175,7 @@ Skill skill_code_attribution_candidates() {
                  Param::Real("min_overlap_pct", 0.0, "least share of the window, in %")},
       .window_rule = WindowRule::kIgnored,
       .columns = Columns(),
+      .example = "-p start_ns=1001030000000 -p end_ns=1001040000000",
       .run = Run};
 }
 

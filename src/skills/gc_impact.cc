@@ -158,7 +158,7 @@ Skill skill_gc_impact() {
            {"total_ms", Unit::kMs, "summed duration", "Total", DurationCell("total_ns")},
            {"max_ms", Unit::kMs, "longest", "Max"},
            {"avg_ms", Unit::kMs, "total / occurrences", "Mean"},
-           {"total_ns", Unit::kCount, "summed duration, exact"},
+           {"total_ns", Unit::kNs, "summed duration, exact"},
            {"source", Unit::kText, "cuda_api or nvtx", "Source"},
            {"blocking", Unit::kFlag,
             "of a call: whether it may wait for the device; no for pool calls …Async; null for "

@@ -130,8 +130,17 @@ Skill skill_h2d_distribution() {
                   {"window_start", Unit::kTimeNs, "start of the first of them", "First start ns"},
                   {"window_end", Unit::kTimeNs, "end of the last to end", "Last end ns"},
                   {"total_bytes", Unit::kCount, "their bytes, exact"},
-                  {"total_ns", Unit::kCount, "their summed duration, exact", "Copy time",
+                  {"total_ns", Unit::kNs, "their summed duration, exact", "Copy time",
                    DurationCell("total_ns")}},
+      .about_columns = {{"_pattern", Unit::kFlag, "true: the row is about all seconds"},
+                        {"type", Unit::kText,
+                         "none, too_short (less than 3 s from the first copy to the end), "
+                         "init_heavy (more than 80 % of the bytes in seconds 0 and 1), spike (a "
+                         "second above three times the median), spread_out or unknown"},
+                        {"detail", Unit::kText, "the figures behind it"},
+                        {"spike_seconds", Unit::kNested, "seconds that stand out; spike only"},
+                        {"spikes", Unit::kNested, "their volume and times; spike only"},
+                        {"gpu_id", Unit::kId, "CUDA device; spike only"}},
       .empty_text = "no host-to-device copies on this GPU in the window",
       .run = Run};
 }

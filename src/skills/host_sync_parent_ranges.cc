@@ -85,11 +85,12 @@ Skill skill_host_sync_parent_ranges() {
       .columns = {{"parent_range", Unit::kText, "text of the ranges around the waits",
                    "Parent range"},
                   {"n_syncs", Unit::kCount, "outermost waits within them", "Waits"},
-                  {"sync_ns", Unit::kCount, "time within these waits", "Time waiting",
+                  {"sync_ns", Unit::kNs, "time within these waits", "Time waiting",
                    DurationCell("sync_ns")},
                   {"sync_ms", Unit::kMs, "the same in ms"},
                   {"top_child_label", Unit::kText, "waits that make up most of it", "Mostly in"},
                   {"n_ranges", Unit::kCount, "ranges of this text that hold a wait", "Ranges"}},
+      .example = "-p patterns=loss",
       .empty_text = "no range with such a word lies within another range",
       .run = Run};
 }

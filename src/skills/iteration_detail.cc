@@ -223,6 +223,7 @@ Skill skill_iteration_detail() {
                          "marker", std::string(kDefaultMarker),
                          "literal part of the NVTX text that opens an iteration, case ignored")},
           .columns = Columns(),
+          .example = "-p iteration=2 -p marker=iteration_",
           .report = ReportText,
           .run = Run};
 }

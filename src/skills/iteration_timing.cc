@@ -140,6 +140,7 @@ Skill skill_iteration_timing() {
                   {"device_id", Unit::kId, "CUDA device"},
                   {"step_ms", Unit::kMs,
                    "from its first kernel to that of the next; null for the last", "Step"}},
+      .example = "-p marker=iteration_",
       .empty_text = "no iterations: no launch on this GPU lies in a marker range or between pauses",
       .run = Run};
 }

@@ -132,7 +132,7 @@ Skill skill_kernel_instances() {
                    DurationCell("duration_ns")},
                   {"stream_id", Unit::kId, "CUDA stream", "Stream"},
                   {"device_id", Unit::kId, "CUDA device", "Device"},
-                  {"duration_ns", Unit::kCount, "end − start, exact"},
+                  {"duration_ns", Unit::kNs, "end − start, exact"},
                   {"pid", Unit::kId, "process id, null when the capture does not tell"}},
       .empty_text = "no execution matches; names are case-sensitive, and top_kernels lists them",
       .run = Run,

@@ -151,8 +151,8 @@ std::vector<ColumnSpec> Columns() {
       {"span_start_ns", Unit::kTimeNs, "start of the first kernel"},
       {"span_end_ns", Unit::kTimeNs, "end of the last kernel"},
       {"api_calls", Unit::kCount, "launch calls; one that launched several kernels counts once"},
-      {"total_api_ns", Unit::kCount, "summed time of the launch calls, exact"},
-      {"total_kernel_ns", Unit::kCount, "summed run time, exact"}};
+      {"total_api_ns", Unit::kNs, "summed time of the launch calls, exact"},
+      {"total_kernel_ns", Unit::kNs, "summed run time, exact"}};
 }
 
 }  // namespace
@@ -174,6 +174,16 @@ Skill skill_kernel_launch_overhead() {
                      Param::Count("min_launches", 100, "least number of launches, at least 1"),
                      Param::Device()},
           .columns = Columns(),
+          .about_columns =
+              {{"_graph_launches", Unit::kFlag,
+                "true: the row is about launches of CUDA graphs, which are in no other row"},
+               {"launch_count", Unit::kCount, "graph launch calls"},
+               {"total_api_ms", Unit::kMs, "time of these calls"},
+               {"avg_api_us", Unit::kUs, "mean time of a call"},
+               {"kernel_count", Unit::kCount, "kernels that they started"},
+               {"whole_graph_count", Unit::kCount,
+                "graphs traced as a whole, whose kernels are not known"},
+               {"device_id", Unit::kId, "CUDA device"}},
           .empty_text =
               "no kernel on this GPU with min_launches launches or more and a mean below 10 us",
           .run = Run};

@@ -175,8 +175,8 @@ Skill skill_kernel_launch_pattern() {
             "Gaps >1 ms"},
            {"deviceId", Unit::kId, "CUDA device", "Device"},
            {"pid", Unit::kId, "process id, null when the capture does not tell", "PID"},
-           {"span_ns", Unit::kCount, "the span, exact"},
-           {"max_gap_ns", Unit::kCount, "the longest gap, exact"},
+           {"span_ns", Unit::kNs, "the span, exact"},
+           {"max_gap_ns", Unit::kNs, "the longest gap, exact"},
            {"max_gap_start_ns", Unit::kTimeNs, "where it begins; null if there is none"}},
       .empty_text = "no kernels in the window",
       .run = Run};

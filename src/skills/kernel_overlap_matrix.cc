@@ -239,7 +239,7 @@ Skill skill_kernel_overlap_matrix() {
           .columns = {{"category_a", Unit::kText,
                        "compute, nccl_OPERATION, custom_OPERATION or memcpy_DIRECTION"},
                       {"category_b", Unit::kText, "the same or a later category"},
-                      {"overlap_ns", Unit::kCount,
+                      {"overlap_ns", Unit::kNs,
                        "time in which both run; on the diagonal, time in which the category runs"},
                       {"overlap_ms", Unit::kMs, "the same in ms"},
                       {"is_diagonal", Unit::kFlag, "whether both are the same category"},

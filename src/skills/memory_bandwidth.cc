@@ -163,7 +163,12 @@ Skill skill_memory_bandwidth() {
                   {"peak_bandwidth_gbps", Unit::kGbps,
                    "fastest single copy; 0 when none has a duration", "Peak GB/s"},
                   {"direction", Unit::kText, "the copy kind in words", "Direction"},
-                  {"total_ns", Unit::kCount, "summed duration, exact"}},
+                  {"total_ns", Unit::kNs, "summed duration, exact"}},
+      .about_columns =
+          {{"_metadata", Unit::kFlag, "true: the row is about single copies"},
+           {"anomalies", Unit::kNested,
+            "the longest copies of more than 10 MB: copyKind, bytes, start, end, dur_ns"},
+           {"device_id", Unit::kId, "CUDA device"}},
       .empty_text = "no memory copies on this GPU in the window",
       .run = Run,
       .sql = kSql};

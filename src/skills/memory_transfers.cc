@@ -83,7 +83,7 @@ Skill skill_memory_transfers() {
                       {"total_ms", Unit::kMs, "summed duration", "Time", DurationCell("total_ns")},
                       {"direction", Unit::kText, "the copy kind in words", "Direction"},
                       {"total_bytes", Unit::kCount, "bytes copied, exact"},
-                      {"total_ns", Unit::kCount, "summed duration, exact"}},
+                      {"total_ns", Unit::kNs, "summed duration, exact"}},
           .empty_text = "no memory copies in the window",
           .run = Run,
           .sql = kSql};

@@ -119,7 +119,7 @@ Skill skill_module_loading() {
                {"total_ms", Unit::kMs, "summed duration", "Total", DurationCell("total_ns")},
                {"max_ms", Unit::kMs, "longest", "Max"},
                {"avg_ms", Unit::kMs, "total / occurrences", "Mean"},
-               {"total_ns", Unit::kCount, "summed duration, exact"},
+               {"total_ns", Unit::kNs, "summed duration, exact"},
                {"before_first_kernel_ms", Unit::kMs,
                 "the part of total before the first kernel of the calling process: start-up; null "
                 "without kernels",

@@ -184,7 +184,7 @@ Skill skill_nccl_anomaly() {
           .params = {Threshold(), Param::Count("limit", 20, "largest number of kernels to list")},
           .columns = {{"op_type", Unit::kText, "operation as the kernel is named", "Operation"},
                       {"name", Unit::kText, "short name of the kernel, else demangled name"},
-                      {"dur_ns", Unit::kCount, "duration"},
+                      {"dur_ns", Unit::kNs, "duration"},
                       {"dur_ms", Unit::kMs, "duration", "Time", DurationCell("dur_ns")},
                       {"avg_ms", Unit::kMs, "mean duration of this operation on this device",
                        "Mean", MeanCell},
@@ -198,6 +198,7 @@ Skill skill_nccl_anomaly() {
                        "Of"},
                       {"deviceId", Unit::kId, "CUDA device", "Device"},
                       {"pid", Unit::kId, "process id, null when the capture does not tell", "PID"}},
+          .example = "-p threshold=1.01",
           .empty_text = "no communication kernel in the window is that much longer than its mean",
           .run = Run};
 }

@@ -184,7 +184,7 @@ Skill skill_nccl_breakdown() {
                    "start of the window, else of the first kernel of the capture"},
                   {"span_end_ns", Unit::kTimeNs,
                    "end of the window, else of the last kernel of the capture"},
-                  {"total_ns", Unit::kCount, "summed duration, exact"},
+                  {"total_ns", Unit::kNs, "summed duration, exact"},
                   {"pid", Unit::kId, "process id, null when the capture does not tell", "PID"},
                   {"clipped_total_ms", Unit::kMs,
                    "with a window: the time inside it, kernels over its edges included"},

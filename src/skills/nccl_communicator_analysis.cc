@@ -203,16 +203,19 @@ std::vector<ColumnSpec> Columns() {
       {"device_count", Unit::kCount, "different CUDA ordinals of the kernels"},
       {"devices", Unit::kText, "these ordinals", "GPUs"},
       {"stream_count", Unit::kCount, "streams of the kernels, per process and device"},
-      {"total_ns", Unit::kCount, "summed kernel time, exact"},
+      {"total_ns", Unit::kNs, "summed kernel time, exact"},
       {"nccl_calls", Unit::kCount, "calls of NCCL functions that launched the kernels"},
       {"bus_bandwidth_gbps", Unit::kGbps,
        "bandwidth · bytes a rank moves per message byte: 2(n-1)/n for allreduce, n-1 for "
        "allgather, reducescatter and alltoall, else 1",
        "Bus GB/s"},
-      {"ranks_in_capture", Unit::kNested, "ranks of the communicator that the payloads name"},
-      {"_diagnostic", Unit::kFlag, "true: the row is about what was left out"},
-      {"message", Unit::kText, "of a diagnostic row"},
-      {"details", Unit::kNested, "of a diagnostic row"}};
+      {"ranks_in_capture", Unit::kNested, "ranks of the communicator that the payloads name"}};
+}
+
+std::vector<ColumnSpec> AboutColumns() {
+  return {{"_diagnostic", Unit::kFlag, "true: the row is about what was left out"},
+          {"message", Unit::kText, "of a diagnostic row"},
+          {"details", Unit::kNested, "of a diagnostic row"}};
 }
 
 Reads SkillReads() {
@@ -238,6 +241,7 @@ Skill skill_nccl_communicator_analysis() {
                                      "only kernels of this CUDA device; all when absent")},
           .window_rule = WindowRule::kTouch,
           .columns = Columns(),
+          .about_columns = AboutColumns(),
           .empty_text = "no NCCL kernel could be tied to a communicator",
           .run = Run};
 }

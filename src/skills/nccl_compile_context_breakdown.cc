@@ -138,6 +138,16 @@ Skill skill_nccl_compile_context_breakdown() {
                   {"pct", Unit::kPct, "count / communication kernels in ranges", "Of kernels"},
                   {"ms_pct", Unit::kPct, "time / time of communication kernels in ranges",
                    "Of time"}},
+      .about_columns = {{"_summary", Unit::kFlag, "true: the row is about all kernels counted"},
+                        {"total_nccl_kernels", Unit::kCount,
+                         "communication kernels launched inside a range"},
+                        {"total_nccl_ns", Unit::kNs, "their summed time"},
+                        {"total_nccl_ms", Unit::kMs, "the same"},
+                        {"span_start_ns", Unit::kTimeNs, "their first start"},
+                        {"span_end_ns", Unit::kTimeNs, "their last end"},
+                        {"device_scope", Unit::kText, "all_captured_devices"},
+                        {"launched_outside_of_ranges", Unit::kCount,
+                         "communication kernels that no range encloses"}},
       .run = Run};
 }
 

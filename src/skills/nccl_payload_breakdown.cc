@@ -225,15 +225,18 @@ std::vector<ColumnSpec> Columns() {
       {"msg_size_bytes_max", Unit::kCount, "largest message", "Largest",
        BytesCell("msg_size_bytes_max")},
       {"domain_id", Unit::kId, "NVTX domain of the schema; schema numbers repeat across domains"},
-      {"calls", Unit::kNested, "texts of the ranges", "NCCL calls", CallsCell},
-      {"_summary", Unit::kFlag, "true: the row is about the whole capture or window"},
-      {"total_payload_events", Unit::kCount, "ranges whose payload could be decoded"},
-      {"message_carrying_events", Unit::kCount, "those with a message size"},
-      {"skipped_events", Unit::kCount, "ranges whose payload could not be decoded"},
-      {"total_bytes_all", Unit::kCount, "summed message sizes"},
-      {"total_gib_all", Unit::kCount, "the same in units of 2^30 bytes"},
-      {"distinct_schemas", Unit::kCount, "schemas that occur"},
-      {"total_distinct_communicators", Unit::kCount, "different communicator ids"}};
+      {"calls", Unit::kNested, "texts of the ranges", "NCCL calls", CallsCell}};
+}
+
+std::vector<ColumnSpec> AboutColumns() {
+  return {{"_summary", Unit::kFlag, "true: the row is about the whole capture or window"},
+          {"total_payload_events", Unit::kCount, "ranges whose payload could be decoded"},
+          {"message_carrying_events", Unit::kCount, "those with a message size"},
+          {"skipped_events", Unit::kCount, "ranges whose payload could not be decoded"},
+          {"total_bytes_all", Unit::kCount, "summed message sizes"},
+          {"total_gib_all", Unit::kCount, "the same in units of 2^30 bytes"},
+          {"distinct_schemas", Unit::kCount, "schemas that occur"},
+          {"total_distinct_communicators", Unit::kCount, "different communicator ids"}};
 }
 
 }  // namespace
@@ -251,6 +254,7 @@ Skill skill_nccl_payload_breakdown() {
                 {TableId::kPayloadEntries, {Column::kWhole}}},
       .window_rule = WindowRule::kTouch,
       .columns = Columns(),
+      .about_columns = AboutColumns(),
       .empty_text = "no annotated NCCL call with a payload in the window",
       .run = Run};
 }

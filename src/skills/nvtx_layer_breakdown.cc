@@ -283,9 +283,9 @@ std::vector<ColumnSpec> Columns() {
        "1.5 · median, layers among layers, others among others"},
       {"kernels_included", Unit::kFlag, "false with report=compact"},
       {"is_layer", Unit::kFlag, "whether it is one of the layers found", "Mark"},
-      {"total_gpu_ns", Unit::kCount, "total, exact"},
-      {"nccl_ns", Unit::kCount, "communication, exact"},
-      {"tc_eligible_ns", Unit::kCount, "time of kernels that could use Tensor Cores, by name"}};
+      {"total_gpu_ns", Unit::kNs, "total, exact"},
+      {"nccl_ns", Unit::kNs, "communication, exact"},
+      {"tc_eligible_ns", Unit::kNs, "time of kernels that could use Tensor Cores, by name"}};
 }
 
 }  // namespace
@@ -307,6 +307,21 @@ Skill skill_nvtx_layer_breakdown() {
                  Param::Text("report", "full", "full, or compact: without kernels and layer names"),
                  Param::Flag("raw", false, "tell ranges apart by every character of their text")},
       .columns = Columns(),
+      .about_columns = {{"_detection_meta", Unit::kFlag,
+                         "true: the row says how regions were formed"},
+                        {"layer_depth", Unit::kId,
+                         "depth at which regions are grouped; null when flat"},
+                        {"layer_names", Unit::kNested, "labels found there"},
+                        {"detection_method", Unit::kText,
+                         "numbered_pattern, repeated_siblings or fallback_top_level"},
+                        {"grouping_type", Unit::kText, "layer, operation or flat"},
+                        {"confidence", Unit::kCount,
+                         "0 to 1: numbered labels / 3, at most 1; 0.6 for repeated ones; else 0.2"},
+                        {"available_depths", Unit::kNested, "depths that occur; when flat"},
+                        {"depth_samples", Unit::kNested, "labels by depth; when flat"},
+                        {"layer_names_sample", Unit::kNested, "first five labels; compact only"},
+                        {"layer_names_total", Unit::kCount, "number of labels; compact only"},
+                        {"layer_names_omitted", Unit::kFlag, "true; compact only"}},
       .empty_text = "no kernel was launched inside a range",
       .report = ReportText,
       .run = Run};

@@ -129,7 +129,7 @@ TEST(NcclCommunicatorAnalysis, SumsByCommunicatorAndOperation) {
   EXPECT_EQ(RealCell(row, "bandwidth_gbps"), 500);      // 8 MB / 16 us
   EXPECT_EQ(RealCell(row, "efficiency_pct"), 55.6);     // of 900
   EXPECT_EQ(RealCell(row, "bus_bandwidth_gbps"), 500);  // 2 (n - 1) / n = 1
-  EXPECT_EQ(TextCell(row, "peak_source"), "H100 NVLink");
+  EXPECT_EQ(TextCell(row, "peak_source"), "H100 SXM NVLink");
   EXPECT_EQ(IntCell(row, "num_ranks"), 2);
   EXPECT_TRUE(Cell(row, "rank").is_null());  // both are here
   EXPECT_EQ(TextCell(row, "reduction_op"), "Sum");

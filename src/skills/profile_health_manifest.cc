@@ -5,6 +5,7 @@
 // and all come from one load and one sweep each. Idle time is time in which nothing at all runs on
 // the device; the gaps of single streams are given beside it.
 #include <chrono>
+#include <cstdlib>
 #include <ctime>
 #include <set>
 
@@ -12,6 +13,7 @@
 
 #include "analysis/gpu_of_device.h"
 #include "analysis/manifest.h"
+#include "analysis/manifest_report.h"
 #include "analysis/nccl_communicators.h"
 #include "analysis/runner.h"
 #include "analysis/sync_cost.h"
@@ -27,9 +29,13 @@ constexpr size_t kLongestKernelName = 60;
 constexpr size_t kLongestRangeName = 50;
 constexpr double kLowEfficiencyPct = 20;
 
+// The time of SOURCE_DATE_EPOCH where it is set, so that outputs can be reproduced; else now.
 std::string UtcNow() {
-  const auto now = std::chrono::system_clock::now();
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+  const char* fixed = std::getenv("SOURCE_DATE_EPOCH");
+  const auto given = fixed == nullptr ? std::nullopt : ParseInt(fixed);
+  const std::time_t seconds =
+      given ? static_cast<std::time_t>(*given)
+            : std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   std::tm parts{};
   gmtime_r(&seconds, &parts);
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1,
@@ -222,158 +228,6 @@ Result<Answer> Run(const Query& query) {
   return answer;
 }
 
-// ---- the text form
-
-const Object& Section(const Object& row, std::string_view key) {
-  return *row.Find(key)->AsObject();
-}
-
-double Real(const Object& object, std::string_view key) {
-  const Value* value = object.Find(key);
-  if (value == nullptr) {
-    return 0;
-  }
-  const double* real = value->AsDouble();
-  const int64_t* integer = value->AsInt();
-  return real != nullptr ? *real : integer != nullptr ? static_cast<double>(*integer) : 0;
-}
-
-int64_t Count(const Object& object, std::string_view key) { return *object.Find(key)->AsInt(); }
-
-std::string Words(const Object& object, std::string_view key) {
-  return Printable(*object.Find(key)->AsText());
-}
-
-class ReportText {
- public:
-  void Line(std::string_view heading, const std::string& words) {
-    text_ += fmt::format("{:<15}{}\n", heading, words);
-  }
-  std::string Take() { return std::move(text_); }
-
- private:
-  std::string text_;
-};
-
-std::string WorkloadWords(const Object& fingerprint) {
-  std::string words = Words(fingerprint, "framework");
-  if (*fingerprint.Find("distributed")->AsBool()) {
-    words += ", distributed";
-  }
-  const std::string evidence = Words(fingerprint, "framework_evidence");
-  return evidence.empty() ? words : fmt::format("{} ({})", words, evidence);
-}
-
-void ReportTime(const Object& row, ReportText& report) {
-  const Object& overlap = Section(row, "overlap");
-  if (overlap.Find("error") != nullptr) {
-    report.Line("Device time", Words(overlap, "error") + ": " + Words(overlap, "hint"));
-    return;
-  }
-  report.Line("Device time",
-              fmt::format("{:.2f} ms compute alone, {:.2f} ms communication alone, {:.2f} ms no "
-                          "kernel",
-                          Real(overlap, "compute_only_ms"), Real(overlap, "nccl_only_ms"),
-                          Real(overlap, "idle_ms")));
-  const Object& idle = Section(row, "idle");
-  report.Line("Idle", fmt::format("{:.2f} ms ({:.1f} %) nothing at all runs, no kernel and no copy",
-                                  Real(idle, "device_idle_ms"), Real(idle, "device_idle_pct")));
-}
-
-void ReportCommunication(const Object& row, ReportText& report) {
-  const Object& nccl = Section(row, "nccl");
-  if (Count(nccl, "collectives") == 0) {
-    report.Line("Communication", "none");
-    return;
-  }
-  report.Line("Communication",
-              fmt::format("{} on {}, {:.1f} ms, {:.1f} % of it {}; {:.1f} % hidden behind compute",
-                          Counted(Count(nccl, "collectives"), "kernel"),
-                          Counted(Count(nccl, "streams"), "stream"), Real(nccl, "total_nccl_ms"),
-                          Real(nccl, "dominant_pct"), Words(nccl, "dominant_type"),
-                          Real(Section(row, "overlap"), "overlap_pct")));
-}
-
-void ReportHost(const Object& row, ReportText& report) {
-  const Object& sync = Section(row, "sync");
-  if (!sync.empty()) {
-    report.Line("Host waits",
-                fmt::format("{:.2f} ms in synchronization ({:.1f} % of the span)",
-                            Real(sync, "total_sync_wall_ms"), Real(sync, "sync_density_pct")));
-  }
-  const Object& nvtx = Section(row, "nvtx");
-  if (!*nvtx.Find("has_nvtx")->AsBool()) {
-    report.Line("NVTX", "no ranges");
-    return;
-  }
-  if (nvtx.Find("iteration_count") != nullptr) {
-    report.Line("Iterations",
-                fmt::format("{}, median {:.1f} ms, slowest {:.1f} ms",
-                            FormatCount(Count(nvtx, "iteration_count")),
-                            Real(nvtx, "median_iter_ms"), Real(nvtx, "slowest_iter_ms")));
-  }
-  std::string_view heading = "Ranges (host)";
-  for (const Value& value : *nvtx.Find("top_regions")->AsList()) {
-    const Object& range = *value.AsObject();
-    report.Line(heading, fmt::format("{:>10.1f} ms  {:>7} x  {}", Real(range, "total_ms"),
-                                     FormatCount(Count(range, "count")), Words(range, "name")));
-    heading = "";
-  }
-}
-
-void ReportCauses(const Object& row, ReportText& report) {
-  std::string_view heading = "Causes";
-  for (const Value& value : *row.Find("root_causes")->AsList()) {
-    const Object& cause = *value.AsObject();
-    const double recoverable = Real(cause, "recoverable_ms");
-    report.Line(heading, fmt::format("{} ({}){}", Words(cause, "pattern"), Words(cause, "severity"),
-                                     recoverable > 0 ? fmt::format(", up to {:.2f} ms", recoverable)
-                                                     : std::string()));
-    heading = "";
-  }
-  const int64_t count = Count(row, "root_cause_count");
-  if (count == 0) {
-    report.Line("Causes", "none of the known ones");
-  } else if (count > static_cast<int64_t>(kListed)) {
-    report.Line("", fmt::format("and {} more", count - static_cast<int64_t>(kListed)));
-  }
-}
-
-std::string Report(const Answer& answer) {
-  const Object& row = answer.rows.front();
-  ReportText report;
-  const std::string gpu = Words(row, "gpu");
-  report.Line("GPU", fmt::format("{}, device {}", gpu == "unknown" ? "not recorded" : gpu,
-                                 Count(row, "device")));
-  report.Line("Workload", WorkloadWords(Section(row, "fingerprint")));
-  for (const Value& note : *Section(row, "fingerprint").Find("precision_notes")->AsList()) {
-    report.Line("Precision", *note.AsText());
-  }
-  report.Line("Span", fmt::format("{:.1f} ms, first to last kernel of all GPUs",
-                                  Real(row, "profile_span_ms")));
-  ReportTime(row, report);
-  std::string_view heading = "Top kernels";
-  for (const Value& value : *row.Find("top_kernels")->AsList()) {
-    const Object& kernel = *value.AsObject();
-    report.Line(heading, fmt::format("{:>10.2f} ms  {:>7} x  {}", Real(kernel, "total_ms"),
-                                     FormatCount(Count(kernel, "count")), Words(kernel, "name")));
-    heading = "";
-  }
-  ReportCommunication(row, report);
-  ReportHost(row, report);
-  const Object& quality = Section(row, "data_quality");
-  if (Real(quality, "overhead_pct") >= 0.1) {
-    report.Line("Profiler",
-                fmt::format("cost {:.1f} ms ({:.1f} % of the span)",
-                            Real(quality, "profiler_overhead_ms"), Real(quality, "overhead_pct")));
-  }
-  ReportCauses(row, report);
-  if (row.Find("suspected_bottleneck") != nullptr) {
-    report.Line("Bottleneck", Words(row, "suspected_bottleneck"));
-  }
-  return report.Take() + "\nNext: nsys-ai skill run root_cause_matcher PROFILE says what to do.\n";
-}
-
 }  // namespace
 
 Skill skill_profile_health_manifest() {
@@ -388,7 +242,7 @@ Skill skill_profile_health_manifest() {
       .reads = ManifestReads(),
       .params = {Param::Device()},
       .columns =
-          {{"analysis_time_utc", Unit::kText, "when this was computed"},
+          {{"analysis_time_utc", Unit::kText, "when this was computed; SOURCE_DATE_EPOCH fixes it"},
            {"gpu", Unit::kText, "product name of the device's GPU, else of the first; or unknown"},
            {"fingerprint", Unit::kNested,
             "framework by names of kernels and ranges, with the evidence; distributed: "
@@ -425,7 +279,7 @@ Skill skill_profile_health_manifest() {
             "more than 60 % of the kernel time, else iterations whose slowest takes more than 1.5 "
             "times the median; absent when none of it holds"},
            {"device", Unit::kId, "CUDA device that the figures are about"}},
-      .report = Report,
+      .report = ManifestReport,
       .run = Run};
 }
 

@@ -362,9 +362,9 @@ std::vector<ColumnSpec> RegionColumns() {
        "MFU by kernel union", UnionCell},
       {"headroom_ms", Unit::kMs, "union · (1 - MFU by union): what running at the peak would save",
        "Headroom"},
-      {"wall_ns", Unit::kCount, "wall time, exact"},
-      {"gpu_kernel_sum_ns", Unit::kCount, "summed durations, exact"},
-      {"gpu_kernel_union_ns", Unit::kCount, "union, exact"},
+      {"wall_ns", Unit::kNs, "wall time, exact"},
+      {"gpu_kernel_sum_ns", Unit::kNs, "summed durations, exact"},
+      {"gpu_kernel_union_ns", Unit::kNs, "union, exact"},
       {"start_ns", Unit::kTimeNs, "start of the range, or of the first kernel"},
       {"end_ns", Unit::kTimeNs, "end of the range, or of the last kernel"},
       {"per_device", Unit::kNested, "kernels, sum and union of each device alone"},
@@ -390,6 +390,7 @@ Skill skill_region_mfu() {
           .params = RegionParams(),
           .window_rule = WindowRule::kIgnored,
           .columns = RegionColumns(),
+          .example = "-p name=forward -p theoretical_flops=1e11 -p occurrence_index=3",
           .text_form = TextForm::kFields,
           .run = Run};
 }

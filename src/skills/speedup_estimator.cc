@@ -189,6 +189,7 @@ Skill skill_speedup_estimator() {
                      Param::Real("gpu_memory_gb", 80, "memory of one GPU in GB")},
           .window_rule = WindowRule::kIgnored,
           .columns = EstimateColumns(),
+          .example = "-p iteration_ms=500 -p nccl_ms=120 -p idle_ms=30 -p overlap_pct=40",
           .run = Run};
 }
 

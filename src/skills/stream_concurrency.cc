@@ -320,7 +320,7 @@ Skill skill_stream_concurrency() {
            {"global_span_ms", Unit::kMs, "first start to last end of all kernels"},
            {"sum_util_pct", Unit::kPct, "kernel time of all streams / that span; may exceed 100"},
            {"pid", Unit::kId, "process id, null when the capture does not tell", "PID"},
-           {"total_gpu_ns", Unit::kCount, "summed kernel time of the stream, exact"},
+           {"total_gpu_ns", Unit::kNs, "summed kernel time of the stream, exact"},
            {"device_max_concurrent_kernels", Unit::kCount,
             "most kernels of the device at one time"},
            {"device_concurrent_ms", Unit::kMs, "time with two or more kernels of the device"},

@@ -111,7 +111,7 @@ Skill skill_tensor_core_usage() {
                   {"is_outlier", Unit::kFlag, "whether tc_achieved_pct is below 50"},
                   {"tc_active", Unit::kFlag, "whether the name says that Tensor Cores are used",
                    "Tensor Core"},
-                  {"total_ns", Unit::kCount, "summed execution time, exact"}},
+                  {"total_ns", Unit::kNs, "summed execution time, exact"}},
       .empty_text =
           "no kernel in the window whose name says matrix product, convolution or "
           "attention",

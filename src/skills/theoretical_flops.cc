@@ -210,6 +210,7 @@ Skill skill_theoretical_flops() {
            {"breakdown", Unit::kNested,
             "operations of one layer, of its parts, and the factors; of linear: of one product",
             "Parts", PartsCell}},
+      .example = "-p operation=full_model -p hidden_dim=4096 -p seq_len=4096 -p num_layers=32",
       .text_form = TextForm::kFields,
       .run = Run};
 }

@@ -32,6 +32,7 @@ BINARY = os.environ.get("NSYS_AI") or str(ROOT / "build" / "release" / "nsys-ai"
 CORPUS = ROOT.parent / "shared"  # the reference corpus: real captures, when it is at hand
 SANITIZER_TEXTS = (b"AddressSanitizer", b"runtime error:", b"LeakSanitizer", b"ThreadSanitizer", b"terminate called")
 RUN_ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.startswith("NSYS_AI_")}
+RUN_ENVIRONMENT["SOURCE_DATE_EPOCH"] = "1000000000"  # profile_health_manifest tells when it was made
 
 
 def skip_script(reason: str) -> None:

@@ -45,6 +45,8 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
     "host_sync_parent_ranges": {"patterns": ("-p", "patterns=loss,optimizer")},
     "nccl_compile_context_breakdown": {"trim": WINDOW},
     "iteration_timing": {"marker": ("-p", "marker=iteration_"), "device1": ("--device", "1")},
+    "root_cause_matcher": {"device1": ("-p", "device=1"), "trim": WINDOW, "iteration": ITERATION},
+    "profile_health_manifest": {"device1": ("-p", "device=1"), "trim": WINDOW, "iteration": ITERATION},
     "region_mfu": {"kernel": ("-p", "source=kernel", "-p", "name=gemm", "-p", "theoretical_flops=1e12"),
                    "device1": ("-p", "name=iteration_2", "-p", "theoretical_flops=1e11", "-p", "device_id=1"),
                    "range": ("-p", "name=forward", "-p", "theoretical_flops=1e11", "-p", "occurrence_index=3"),
