@@ -48,6 +48,8 @@ elif [[ ! -e "$profile" ]]; then
   exit 1
 fi
 
+ask "How is this run doing, all in all?" skill run profile_health_manifest "$profile"
+ask "What costs time, and what to do about it?" skill run root_cause_matcher "$profile"
 ask "Where does GPU time go?" skill run top_kernels "$profile" -p limit=6
 if [[ -z "${1:-}" ]]; then
   ask "How long does an iteration take? (3 begins late for the collection, 5 for the loader)" \

@@ -56,10 +56,10 @@ void ReportTime(const Object& row, ReportText& report) {
     return;
   }
   report.Line("Device time",
-              fmt::format("{:.2f} ms compute alone, {:.2f} ms communication alone, {:.2f} ms no "
-                          "kernel",
-                          Real(overlap, "compute_only_ms"), Real(overlap, "nccl_only_ms"),
-                          Real(overlap, "idle_ms")));
+              fmt::format("{:.2f} ms compute, {:.2f} ms compute and communication, {:.2f} ms "
+                          "communication alone, {:.2f} ms no kernel",
+                          Real(overlap, "compute_only_ms"), Real(overlap, "overlap_ms"),
+                          Real(overlap, "nccl_only_ms"), Real(overlap, "idle_ms")));
   const Object& idle = Section(row, "idle");
   report.Line("Idle", fmt::format("{:.2f} ms ({:.1f} %) nothing at all runs, no kernel and no copy",
                                   Real(idle, "device_idle_ms"), Real(idle, "device_idle_pct")));

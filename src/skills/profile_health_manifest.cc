@@ -57,7 +57,7 @@ List PrecisionNotes(const Manifest& manifest) {
   }
   return {
       fmt::format("{:.1f} % of the kernel time is in matrix kernels whose names tell of no "
-                  "Tensor Cores (FP32?)",
+                  "Tensor Core use",
                   Percent(manifest.slow_matrix_ns, manifest.kernel_ns, 1).value_or(0))};
 }
 
@@ -101,7 +101,8 @@ Value OverlapCell(const Query& query, int64_t device, const std::optional<Overla
   return Object{{"compute_only_ms", NsToMs(overlap->compute_only_ns, 2)},
                 {"nccl_only_ms", NsToMs(overlap->communication_only_ns, 2)},
                 {"overlap_pct", pct ? Value(*pct) : Value(0)},
-                {"idle_ms", NsToMs(overlap->idle_ns, 2)}};
+                {"idle_ms", NsToMs(overlap->idle_ns, 2)},
+                {"overlap_ms", NsToMs(overlap->overlap_ns, 2)}};
 }
 
 Object CommunicationCell(const CommunicationSummary& summary) {
