@@ -28,7 +28,7 @@ struct RawOptions {
   std::vector<std::string> params;
   std::vector<std::string> trim;
   std::optional<std::string> iteration;
-  std::string marker{kDefaultMarker};
+  std::optional<std::string> marker;
   std::optional<std::string> max_rows;
   std::optional<std::string> device;
   std::optional<std::string> output;
@@ -264,7 +264,8 @@ Result<Request> RunRequest(const RawOptions& raw, OutputFormat format,
                            const std::optional<std::string>& skills_dir) {
   SkillRunRequest request{.name = raw.name, .profile = raw.profile, .format = format};
   request.layout = raw.compact ? JsonLayout::kOneLine : JsonLayout::kIndented;
-  request.marker = raw.marker;
+  request.marker = raw.marker.value_or(std::string(kDefaultMarker));
+  request.marker_given = raw.marker.has_value();
   request.skills_dir = skills_dir;
   request.output = raw.output.value_or("");
   if (raw.output && raw.output->empty()) {
@@ -280,7 +281,7 @@ Result<Request> RunRequest(const RawOptions& raw, OutputFormat format,
     return UsageError("--iteration and --trim cannot be combined",
                       "an iteration is a window of its own; give one of them");
   }
-  if (request.iteration && request.marker.empty()) {
+  if (request.marker.empty()) {
     return UsageError("--marker takes a text of at least one character",
                       "for example: --marker step");
   }

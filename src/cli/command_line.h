@@ -42,7 +42,8 @@ struct SkillRunRequest {
   std::vector<GivenParam> params;
   std::optional<Window> window;
   std::optional<int64_t> iteration;
-  std::string marker;
+  std::string marker;         // what opens an iteration
+  bool marker_given = false;  // by the user, not by default
   std::optional<int64_t> max_rows;
   std::string output;  // a file; empty: standard output
   int threads = 0;     // 0: as many as the machine has

@@ -167,6 +167,31 @@ Result<Answer> AnswerFor(const SkillRunRequest& request, const Skill& skill, con
   return answer;
 }
 
+// The skill's parameters. Without --iteration, --marker is short for the skill's own parameter.
+Result<Params> ParamsOf(const SkillRunRequest& request, const Skill& skill) {
+  std::vector<GivenParam> given = request.params;
+  if (request.marker_given && !request.iteration) {
+    if (skill.FindParam("marker") == nullptr) {
+      return Error{.code = ErrorCode::kUsage,
+                   .message = fmt::format("--marker says which ranges open an iteration, but skill "
+                                          "'{}' was asked for none",
+                                          skill.name),
+                   .hint = "add --iteration N"};
+    }
+    given.emplace_back("marker", request.marker);
+  }
+  return BindParams(skill, given);
+}
+
+// What a table without rows cannot say.
+void WarnOfNoAnswer(const Answer& answer) {
+  if (answer.abstention) {
+    Warn(answer.abstention->reason);
+  } else if (answer.problem) {
+    Warn("the arguments fit no part of this capture; --format json says why");
+  }
+}
+
 }  // namespace
 
 Status RunSkillRun(const SkillRunRequest& request) {
@@ -184,7 +209,7 @@ Status RunSkillRun(const SkillRunRequest& request) {
                  .message = fmt::format("skill '{}' needs a capture", skill->name),
                  .hint = fmt::format("nsys-ai skill run {} PROFILE", skill->name)};
   }
-  NSYS_ASSIGN(const Params params, BindParams(*skill, request.params));
+  NSYS_ASSIGN(const Params params, ParamsOf(request, *skill));
   if (!request.output.empty() && !no_capture &&
       IsSameFileOrInside(request.output, request.profile)) {
     return Error{.code = ErrorCode::kUsage,
@@ -210,6 +235,9 @@ Status RunSkillRun(const SkillRunRequest& request) {
   skills.UseCapture(
       {.path = request.profile, .session = [&](SqlEngine engine) { return sessions.Get(engine); }});
   NSYS_ASSIGN(const Answer answer, AnswerFor(request, *skill, params, trace));
+  if (request.format == OutputFormat::kCsv) {
+    WarnOfNoAnswer(answer);
+  }
   const std::string text = Render(request, *skill, answer);
   return request.output.empty() ? WriteStdout(text) : WriteFileAtomically(request.output, text);
 }

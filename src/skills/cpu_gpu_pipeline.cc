@@ -50,13 +50,16 @@ Object MakeRow(const Trace& trace, const ThreadDispatches& one, int64_t all_kern
 void AddNotes(const Dispatches& dispatches, Answer& answer) {
   const int64_t starved = dispatches.starved();
   if (starved > 0) {
-    answer.notes.push_back(fmt::format(
-        "{} began after their GPU had idled for more than {}, waiting for their launch: there the "
-        "CPU holds the GPU up.",
-        Counted(starved, "kernel"), FormatDuration(kStarvedNs)));
+    answer.notes.push_back(
+        fmt::format("{} began right after the GPU had idled for more than {}, waiting for the "
+                    "launch: there the "
+                    "CPU holds the GPU up. Idle periods that end with a copy are not counted.",
+                    Counted(starved, "kernel"), FormatDuration(kStarvedNs)));
   } else if (dispatches.kernels > 0) {
-    answer.notes.push_back(fmt::format("No GPU idled for more than {} waiting for a launch.",
-                                       FormatDuration(kStarvedNs)));
+    answer.notes.push_back(
+        fmt::format("No launch ended an idle period of more than {}; periods that end with a copy "
+                    "are not counted (pipeline_bubble_metrics has all idle time).",
+                    FormatDuration(kStarvedNs)));
   }
   answer.notes.emplace_back(
       "A long queue delay is no fault: the GPU still had work when the kernel was launched.");

@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include "analysis/cells.h"
+#include "analysis/device_busy.h"
 #include "analysis/idle_gaps.h"
 #include "analysis/overlap.h"
 #include "analysis/runner.h"
@@ -134,7 +135,28 @@ void AddNotes(const StreamActivity& activity, const Object& summary, int64_t tot
                     "pipeline_bubble_metrics).",
                     *idle));
   }
+  if (answer.rows.size() < activity.gaps.size()) {
+    answer.notes.push_back(fmt::format("{} of {} shown; -p limit=N shows more.",
+                                       FormatCount(std::ssize(answer.rows)),
+                                       Counted(std::ssize(activity.gaps), "gap")));
+  }
   answer.notes.emplace_back("Idle time before the first and after the last kernel does not count.");
+}
+
+// A window inside a stall holds no gap between its kernels, and is idle all the same.
+void NoteEdges(const Query& query, const StreamActivity& activity, Answer& answer) {
+  if (!query.window) {
+    return;
+  }
+  const auto part = RecordedPart(query.trace, *query.window);
+  const int64_t beside =
+      part ? part->length_ns() - ClippedLength(activity.span, part->begin_ns, part->end_ns) : 0;
+  if (beside > 0) {
+    answer.notes.push_back(fmt::format(
+        "The window has {} more before the first and after the last of the kernels that lie wholly "
+        "inside it; pipeline_bubble_metrics tells how much of it is idle.",
+        FormatDuration(beside)));
+  }
 }
 
 Result<Answer> Run(const Query& query) {
@@ -160,6 +182,7 @@ Result<Answer> Run(const Query& query) {
   }
   Object summary = MakeSummary(query, activity, total_ns);
   AddNotes(activity, summary, total_ns, answer);
+  NoteEdges(query, activity, answer);
   answer.about.push_back(std::move(summary));
   return answer;
 }

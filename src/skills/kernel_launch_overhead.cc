@@ -185,7 +185,8 @@ Skill skill_kernel_launch_overhead() {
                 "graphs traced as a whole, whose kernels are not known"},
                {"device_id", Unit::kId, "CUDA device"}},
           .empty_text =
-              "no kernel on this GPU with min_launches launches or more and a mean below 10 us",
+              "no kernel on this GPU is launched often (min_launches) and runs less than 10 us on "
+              "average",
           .run = Run};
 }
 

@@ -61,7 +61,7 @@ Result<Answer> Run(const Query& query) {
   if (sync) {
     sync_ms = NsToMs(Length(*sync), 3);
     answer.notes.push_back(fmt::format(
-        "Some host thread waits in CUDA synchronization for {} (all processes together).",
+        "At least one host thread waits in CUDA synchronization for {} (all processes together).",
         FormatDuration(Length(*sync))));
   }
   for (const auto& [device, busy] : devices) {
