@@ -9,9 +9,10 @@
 
 namespace nsys {
 
-// The process id of a lane.
+// The process id of a lane; null also for a word without one, which stands for "no process".
 inline Value PidCell(const Lane& lane) {
-  return lane.global_pid ? Value(Process{*lane.global_pid}.pid()) : Value();
+  const int64_t pid = lane.global_pid ? Process{*lane.global_pid}.pid() : 0;
+  return pid != 0 ? Value(pid) : Value();
 }
 
 // The text of `id`.

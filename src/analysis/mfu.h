@@ -14,7 +14,7 @@ struct Rate {
   double tflops = 0;   // flops / time / 10^12
   double mfu_pct = 0;  // 100 · tflops / peak
   // Whether it can be: more than the peak, or a figure that is no finite number, cannot.
-  bool possible() const { return mfu_pct <= 100; }
+  bool possible() const { return mfu_pct <= 100; }  // false for infinite and undefined ones, too
 };
 
 // `ns` and `peak_tflops` must be greater than 0.

@@ -257,6 +257,39 @@ void NoteOtherDevices(const Skill& skill, const Query& query, Answer& answer) {
   }
 }
 
+// Tables that the skill would have used, are there, and cannot be read: their part of the answer is
+// unknown, not zero.
+void TellUnreadableTables(const Skill& skill, const Trace& trace, Answer& answer) {
+  List tables;
+  std::vector<std::string> words;
+  for (size_t i = 0; i < kTableCount; ++i) {
+    const auto table = static_cast<TableId>(i);
+    const ColumnSet wanted = skill.reads.Of(table);
+    if (!wanted.Has(Column::kTime) || !trace.schema.Has(table)) {
+      continue;
+    }
+    std::vector<std::string> lacking = trace.schema.Missing(table, Column::kTime);
+    if (wanted.Has(Column::kLane)) {
+      const auto& lane = trace.schema.Missing(table, Column::kLane);
+      lacking.insert(lacking.end(), lane.begin(), lane.end());
+    }
+    const bool unusable = trace.rows_left_out[i] > 0 && RowsOf(trace, table) == 0;
+    if (!lacking.empty() || unusable) {
+      tables.emplace_back(CanonicalName(table));
+      words.push_back(fmt::format(
+          "{} ({})", CanonicalName(table),
+          lacking.empty() ? "no row has usable times" : "no column " + Join(lacking, ", ")));
+    }
+  }
+  if (tables.empty()) {
+    return;
+  }
+  const std::string note = fmt::format(
+      "Could not be read: {}. What the answer says of it is unknown, not zero.", Join(words, ", "));
+  answer.notes.push_back(note);
+  answer.about.push_back({{"_unreadable_tables", std::move(tables)}, {"note", note}});
+}
+
 }  // namespace
 
 Reads ReadsFor(const Skill& skill, const std::optional<Window>& window) {
@@ -344,6 +377,7 @@ Result<Answer> RunSkill(const Skill& skill, const Query& query) {
   Result<Answer> answer = skill.run(query);
   if (answer.ok() && !answer.value().abstention && !answer.value().problem) {
     NoteOtherDevices(skill, query, answer.value());
+    TellUnreadableTables(skill, trace, answer.value());
   }
   return answer;
 }

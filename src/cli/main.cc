@@ -90,6 +90,7 @@ int Main(const std::vector<std::string>& arguments) {
   const bool json_errors = WantsJsonErrors(arguments);
   g_json_errors = json_errors;
   std::signal(SIGBUS, OnLostPages);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file over the size limit is then an error of write
   try {
     auto request = ParseCommandLine(arguments);
     if (!request.ok()) {

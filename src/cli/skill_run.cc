@@ -16,7 +16,9 @@
 #include "analysis/selection.h"
 #include "base/file.h"
 #include "cli/commands.h"
+#include "cli/deadline.h"
 #include "cli/find_skill.h"
+#include "cli/output_guard.h"
 #include "cli/progress.h"
 #include "cli/warning.h"
 #include "ingest/capture.h"
@@ -210,12 +212,7 @@ Status RunSkillRun(const SkillRunRequest& request) {
                  .hint = fmt::format("nsys-ai skill run {} PROFILE", skill->name)};
   }
   NSYS_ASSIGN(const Params params, ParamsOf(request, *skill));
-  if (!request.output.empty() && !no_capture &&
-      IsSameFileOrInside(request.output, request.profile)) {
-    return Error{.code = ErrorCode::kUsage,
-                 .message = fmt::format("--output {} would overwrite the capture", request.output),
-                 .hint = "give another file"};
-  }
+  NSYS_TRY(RefuseToOverwrite(request.output, request.profile));
   Reads reads = ReadsFor(*skill, request.window);
   if (request.iteration && skill->window_rule != WindowRule::kIgnored) {
     reads.Add(IterationReads());
@@ -234,7 +231,14 @@ Status RunSkillRun(const SkillRunRequest& request) {
   SqlSessions sessions(request);
   skills.UseCapture(
       {.path = request.profile, .session = [&](SqlEngine engine) { return sessions.Get(engine); }});
+  std::optional<Deadline> deadline;
+  if (skill->custom) {
+    const bool as_json =
+        request.format == OutputFormat::kJson || request.format == OutputFormat::kJsonLines;
+    deadline.emplace(SqlLimits().timeout_ms, as_json);
+  }
   NSYS_ASSIGN(const Answer answer, AnswerFor(request, *skill, params, trace));
+  deadline.reset();
   if (request.format == OutputFormat::kCsv) {
     WarnOfNoAnswer(answer);
   }

@@ -12,6 +12,8 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "cli/commands.h"
+#include "cli/deadline.h"
+#include "cli/output_guard.h"
 #include "output/plain_rows.h"
 #include "query/parquet_writer.h"
 
@@ -61,15 +63,17 @@ Result<std::string> Render(const SqlRequest& request, SqlRows rows, bool left_ou
 }  // namespace
 
 Status RunSql(const SqlRequest& request) {
-  if (!request.output.empty() && IsSameFileOrInside(request.output, request.profile)) {
-    return Error{.code = ErrorCode::kUsage,
-                 .message = fmt::format("--output {} would overwrite the capture", request.output),
-                 .hint = "give another file"};
-  }
+  NSYS_TRY(RefuseToOverwrite(request.output, request.profile));
   // Ctrl-C ends the process at once, see main.cc: nothing here needs to be undone.
   NSYS_ASSIGN(const std::unique_ptr<SqlSession> session,
               SqlSession::Open(request.profile, request.engine, request.threads));
-  NSYS_ASSIGN(SqlRows rows, session->Run(request.statement, request.limits));
+  const bool as_json =
+      request.format == SqlFormat::kJson || request.format == SqlFormat::kJsonLines;
+  SqlRows rows;
+  {
+    const Deadline deadline(request.limits.timeout_ms, as_json);
+    NSYS_ASSIGN(rows, session->Run(request.statement, request.limits));
+  }
   const bool left_out =
       !rows.total_rows || *rows.total_rows > static_cast<int64_t>(rows.rows.size());
   if (left_out) {

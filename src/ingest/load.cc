@@ -72,6 +72,7 @@ class Loader {
   void NumberThreads();
   void NumberProcesses();
   void ListDevices();
+  void WarnOfUnreadableNames();
 
   const TableSource& source_;
   const Reads& reads_;
@@ -237,6 +238,26 @@ void Loader::ListDevices() {
   }
 }
 
+// Without names communication cannot be told from compute, nor one call from another.
+void Loader::WarnOfUnreadableNames() {
+  const KernelTable& kernels = trace_.kernels;
+  const auto unknown = [](StringId id) { return id == StringId::kNone; };
+  const bool kernels_unnamed =
+      !kernels.short_name.empty() &&
+      std::all_of(kernels.short_name.begin(), kernels.short_name.end(), unknown) &&
+      std::all_of(kernels.demangled_name.begin(), kernels.demangled_name.end(), unknown);
+  if (kernels_unnamed) {
+    trace_.warnings.emplace_back(
+        "not one kernel name could be read from StringIds: what kernels do (communication, matrix "
+        "products) is unknown here, and every kernel counts as compute");
+  }
+  const std::vector<StringId>& calls = trace_.calls.name;
+  if (!calls.empty() && std::all_of(calls.begin(), calls.end(), unknown)) {
+    trace_.warnings.emplace_back(
+        "not one name of an API call could be read from StringIds: what the host does is unknown");
+  }
+}
+
 Result<Trace> Loader::Load() {
   trace_.schema = ProbeSchema(source_);
   StringIds strings;
@@ -256,6 +277,7 @@ Result<Trace> Loader::Load() {
   NumberThreads();
   NumberProcesses();
   ListDevices();
+  WarnOfUnreadableNames();
   for (size_t table = 0; table < kTableCount; ++table) {
     const TableFindings& findings = findings_[table];
     trace_.rows_left_out[table] = findings.rows_left_out;
