@@ -5,25 +5,17 @@
 #include <map>
 
 #include "trace/intervals.h"
+#include "trace/once_per_text.h"
 
 namespace nsys {
 
 std::vector<uint32_t> CallsNamed(const Trace& trace, const std::optional<Window>& window,
                                  const std::function<bool(std::string_view name)>& wanted) {
-  enum class Verdict : uint8_t { kUnknown, kWanted, kUnwanted };
   const CallTable& calls = trace.calls;
-  std::vector<Verdict> verdicts(trace.strings.size(), Verdict::kUnknown);
+  OncePerText is_wanted([&](StringId name) { return wanted(trace.Text(name)); });
   std::vector<uint32_t> rows;
   for (uint32_t row = 0; row < calls.size(); ++row) {
-    const StringId name = calls.name[row];
-    if (name == StringId::kNone) {
-      continue;
-    }
-    Verdict& verdict = verdicts[Index(name)];
-    if (verdict == Verdict::kUnknown) {
-      verdict = wanted(trace.strings.Get(name)) ? Verdict::kWanted : Verdict::kUnwanted;
-    }
-    if (verdict == Verdict::kWanted && Contains(window, calls.start_ns[row], calls.end_ns[row])) {
+    if (is_wanted(calls.name[row]) && Contains(window, calls.start_ns[row], calls.end_ns[row])) {
       rows.push_back(row);
     }
   }

@@ -68,9 +68,7 @@ Attribution Attribute(Views& views, const std::optional<Window>& window, LabelKi
   Attribution result{.paths = PathTree(views, kind), .without_call = found.without_call};
   std::vector<Launch>& launches = found.launches;
   const std::vector<uint32_t> calls = CallsOf(launches);
-  std::sort(launches.begin(), launches.end(), [](const Launch& a, const Launch& b) {
-    return a.call != b.call ? a.call < b.call : a.kernel < b.kernel;
-  });
+  SortByCall(launches);
   result.kernels.reserve(launches.size());
   PathFinder finder(trace, result.paths);
   auto next = launches.begin();
@@ -187,13 +185,6 @@ std::string PathTree::PathText(uint32_t node) const {
     text += Text(at);
   }
   return text;
-}
-
-uint32_t PathTree::AncestorAt(uint32_t node, uint32_t depth) const {
-  while (nodes_[node].depth > depth) {
-    node = nodes_[node].parent;
-  }
-  return node;
 }
 
 bool PathTree::PathLess(uint32_t a, uint32_t b) const {

@@ -15,6 +15,7 @@
 #include "analysis/skill.h"
 #include "analysis/views.h"
 #include "analysis/window.h"
+#include "trace/launches.h"
 #include "trace/tables.h"
 #include "trace/trace.h"
 
@@ -28,12 +29,6 @@ std::optional<Answer> AbstainWithoutPushPop(const Trace& trace);
 
 // "3 start-end ranges left out: …", or nothing when the capture has none.
 std::optional<std::string> StartEndNote(const Trace& trace);
-
-// A kernel and the API call that launched it, as rows of their tables.
-struct Launch {
-  uint32_t kernel = 0;
-  uint32_t call = 0;
-};
 
 // The kernels that lie inside a window and whose call is known, by row of the kernel.
 struct Launches {
@@ -69,8 +64,6 @@ class PathTree {
   // The nodes from the outermost to `node`; and their texts joined with " > ".
   std::vector<uint32_t> Path(uint32_t node) const;
   std::string PathText(uint32_t node) const;
-  // The ancestor of `node` (or itself) at `depth`, which must not be larger than its own.
-  uint32_t AncestorAt(uint32_t node, uint32_t depth) const;
   // Whether the texts of path `a` come before those of `b`, label by label.
   bool PathLess(uint32_t a, uint32_t b) const;
 

@@ -2,7 +2,8 @@
 // Parts of a trace as cells of a row; null for what the capture does not tell.
 #pragma once
 
-#include <optional>
+#include <cstdint>
+#include <string>
 
 #include "base/value.h"
 #include "trace/trace.h"
@@ -18,6 +19,13 @@ inline Value PidCell(const Lane& lane) {
 // The text of `id`.
 inline Value TextCell(const Trace& trace, StringId id) {
   return id == StringId::kNone ? Value() : Value(trace.strings.Get(id));
+}
+
+// Of a row with the keys pid and tid, both for the text table: "1234/1240", or "-" when unknown.
+inline std::string PidTidText(const Object& row) {
+  const int64_t* pid = row.Find("pid")->AsInt();
+  return pid == nullptr ? "-"
+                        : std::to_string(*pid) + "/" + std::to_string(*row.Find("tid")->AsInt());
 }
 
 }  // namespace nsys

@@ -7,6 +7,8 @@
 
 namespace nsys {
 
+inline constexpr int32_t kCopyHostToDevice = 1;
+
 // "H2D", "D2D", "P2P", … or "unknown(<n>)".
 std::string CopyKindName(int32_t kind);
 

@@ -8,15 +8,11 @@
 #include <utility>
 
 #include "analysis/device_busy.h"
+#include "base/number.h"
 #include "trace/launches.h"
 
 namespace nsys {
 namespace {
-
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-
-// Delays may be as long as the capture and many: the one sum here that nothing bounds.
-int64_t SaturatingAdd(int64_t a, int64_t b) { return a > kMost - b ? kMost : a + b; }
 
 // When the work before `start_ns` on this device ended; nothing when there was none, or when the
 // device is busy up to `start_ns`.
@@ -35,7 +31,8 @@ class Counter {
   Counter(Views& views, std::optional<int64_t> device, const std::optional<Window>& window)
       : trace_(views.trace()),
         calls_(views.KernelCalls()),
-        busy_(BusyDevicesOf(views, {std::numeric_limits<int64_t>::min(), kMost})),
+        busy_(BusyDevicesOf(
+            views, {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()})),
         device_(device),
         window_(window),
         seen_(trace_.calls.size(), false) {}
@@ -65,6 +62,7 @@ void Counter::Add(size_t row, uint32_t call) {
   to.thread = thread;
   to.shortest_queue_ns = added ? queue_ns : std::min(to.shortest_queue_ns, queue_ns);
   to.longest_queue_ns = std::max(to.longest_queue_ns, queue_ns);
+  // Delays may be as long as the capture and many: the one sum here that nothing bounds.
   to.queue_ns = SaturatingAdd(to.queue_ns, queue_ns);
   to.long_queues += queue_ns > kLongQueueNs ? 1 : 0;
   to.kernel_ns += trace_.kernels.duration_ns(row);

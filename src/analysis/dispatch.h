@@ -13,8 +13,8 @@
 
 namespace nsys {
 
-inline constexpr int64_t kLongQueueNs = 1'000'000;
-inline constexpr int64_t kStarvedNs = 1'000'000;
+inline constexpr int64_t kLongQueueNs = 1'000'000;  // a longer queue delay is counted as long
+inline constexpr int64_t kStarvedNs = 1'000'000;    // a GPU idle for longer waits for the CPU
 
 // The kernels whose launch call ran on one thread. All sums are exact nanoseconds.
 struct ThreadDispatches {

@@ -30,8 +30,6 @@ const std::vector<FrameworkWords>& Frameworks() {
   return table;
 }
 
-bool IsLetter(char c) { return c >= 'a' && c <= 'z'; }
-
 // Whether `name` holds `word`, not as the tail of a longer word: `at::` is not in `format::`.
 bool HoldsWord(std::string_view name, std::string_view word) {
   for (size_t at = name.find(word); at != std::string_view::npos; at = name.find(word, at + 1)) {

@@ -19,6 +19,7 @@ struct Fingerprint {
   std::string nic_summary;   // RDMA cards by name
 };
 
+// What FingerprintOf reads.
 Reads FingerprintReads();
 
 // The first framework of the table in fingerprint.cc with a word in a kernel name, else in the

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
+#include "analysis/copy_kind.h"
 #include "analysis/selection.h"
 
 namespace nsys {
 namespace {
 
-constexpr int32_t kHostToDevice = 1;
 constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr int64_t kEarlySeconds = 2;
 constexpr size_t kSpreadSeconds = 3;
@@ -92,7 +92,7 @@ std::optional<H2dDistribution> ComputeH2d(const Trace& trace, int64_t device,
   const LanesOnDevice on_device(trace, device);
   H2dDistribution result;
   for (size_t row = 0; row < copies.size(); ++row) {
-    if (copies.kind[row] != kHostToDevice || !on_device(copies.lane[row]) ||
+    if (copies.kind[row] != kCopyHostToDevice || !on_device(copies.lane[row]) ||
         !Contains(window, copies.start_ns[row], copies.end_ns[row])) {
       continue;
     }

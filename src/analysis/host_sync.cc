@@ -32,18 +32,6 @@ std::vector<std::optional<int64_t>> DeviceOfLanes(const Trace& trace) {
   return devices;
 }
 
-// What a call of this name waits for, or nothing when it is no …Synchronize.
-std::optional<int32_t> SynchronizedBy(std::string_view call) {
-  const auto holds = [&](std::string_view part) { return call.find(part) != call.npos; };
-  if (!holds("Synchronize")) {
-    return std::nullopt;
-  }
-  if (holds("Stream")) {
-    return kStreamSynchronize;
-  }
-  return holds("Event") ? kEventSynchronize : kContextSynchronize;
-}
-
 SyncRows MakeSyncRows(Views& views) {
   const Trace& trace = views.trace();
   const SyncTable& syncs = trace.syncs;
@@ -73,6 +61,17 @@ void AddHostSyncReads(Reads& reads) {
   reads.Add(TableId::kRuntime,
             {Column::kTime, Column::kThread, Column::kCorrelation, Column::kName});
   reads.Add(TableId::kKernel, {Column::kTime, Column::kLane});
+}
+
+std::optional<int32_t> SynchronizedBy(std::string_view call) {
+  const auto holds = [&](std::string_view part) { return call.find(part) != call.npos; };
+  if (!holds("Synchronize")) {
+    return std::nullopt;
+  }
+  if (holds("Stream")) {
+    return kStreamSynchronize;
+  }
+  return holds("Event") ? kEventSynchronize : kContextSynchronize;
 }
 
 const SyncRows& SyncRowsOf(Views& views) {

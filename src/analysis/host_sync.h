@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "analysis/views.h"
@@ -21,6 +22,9 @@ inline constexpr int32_t kEventSynchronize = 1;
 inline constexpr int32_t kStreamWaitEvent = 2;
 inline constexpr int32_t kStreamSynchronize = 3;
 inline constexpr int32_t kContextSynchronize = 4;
+
+// What the API call of this name waits for, or nothing when it is no …Synchronize.
+std::optional<int32_t> SynchronizedBy(std::string_view call);
 
 // What the rows of trace.syncs mean. A stream that waits for an event (type 2) blocks no host
 // thread; every other row does. Some tracers label a …Synchronize call as such a wait: the call

@@ -2,6 +2,7 @@
 #include "analysis/idle_gaps.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "analysis/selection.h"

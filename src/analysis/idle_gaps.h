@@ -2,7 +2,6 @@
 // Idle gaps of the streams of a device, and what the host did meanwhile.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -2,7 +2,6 @@
 #include "analysis/iterations.h"
 
 #include <algorithm>
-#include <map>
 
 #include <fmt/core.h>
 
@@ -10,16 +9,12 @@
 #include "base/text.h"
 #include "trace/kernel_class.h"
 #include "trace/launches.h"
+#include "trace/once_per_text.h"
 
 namespace nsys {
 namespace {
 
 constexpr int64_t kRealShare = 10;  // real iterations have at least 1/10 of the largest kernel time
-
-struct Launch {
-  uint32_t call;
-  uint32_t kernel;
-};
 
 struct HostWindow {
   int64_t begin_ns;
@@ -35,13 +30,10 @@ std::vector<Launch> LaunchesOnDevice(Views& views, int64_t device) {
   std::vector<Launch> launches;
   for (uint32_t kernel = 0; kernel < calls.size(); ++kernel) {
     if (calls[kernel] != kNoCall && on_device(trace.kernels.lane[kernel])) {
-      launches.push_back({calls[kernel], kernel});
+      launches.push_back({.kernel = kernel, .call = calls[kernel]});
     }
   }
-  // Calls are sorted by start, so their row number orders them by time.
-  std::sort(launches.begin(), launches.end(), [](const Launch& a, const Launch& b) {
-    return a.call != b.call ? a.call < b.call : a.kernel < b.kernel;
-  });
+  SortByCall(launches);
   return launches;
 }
 
@@ -64,7 +56,8 @@ ThreadId PrimaryThread(const Trace& trace, const std::vector<Launch>& launches) 
 std::vector<HostWindow> MarkerWindows(const Trace& trace, ThreadId thread,
                                       const IterationQuery& query) {
   const NvtxTable& nvtx = trace.nvtx;
-  std::map<StringId, bool> holds_marker;  // decided once per distinct text
+  OncePerText holds_marker(
+      [&](StringId text) { return ContainsIgnoreCase(trace.Text(text), query.marker); });
   std::vector<uint32_t> ranges;
   for (uint32_t row = 0; row < nvtx.size(); ++row) {
     if (nvtx.text[row] == StringId::kNone || nvtx.end_ns[row] <= nvtx.start_ns[row]) {
@@ -76,11 +69,7 @@ std::vector<HostWindow> MarkerWindows(const Trace& trace, ThreadId thread,
     if (!Touches(query.window, nvtx.start_ns[row], nvtx.end_ns[row])) {
       continue;
     }
-    const auto [known, added] = holds_marker.try_emplace(nvtx.text[row], false);
-    if (added) {
-      known->second = ContainsIgnoreCase(trace.Text(nvtx.text[row]), query.marker);
-    }
-    if (known->second) {
+    if (holds_marker(nvtx.text[row])) {
       ranges.push_back(row);
     }
   }
@@ -162,7 +151,7 @@ std::optional<Iteration> Summarize(const Trace& trace, const std::vector<Launch>
   Hull hull;
   size_t at = next;
   for (; at < launches.size() && calls.start_ns[launches[at].call] <= window.end_ns; ++at) {
-    const auto [call, kernel] = launches[at];
+    const auto [kernel, call] = launches[at];
     if (calls.start_ns[call] < window.end_ns) {
       next = at + 1;  // calls that start on a shared bound are looked at again
     }

@@ -12,7 +12,6 @@
 
 #include "analysis/views.h"
 #include "analysis/window.h"
-#include "base/result.h"
 #include "trace/tables.h"
 #include "trace/trace.h"
 

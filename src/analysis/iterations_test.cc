@@ -55,6 +55,7 @@ TEST(Iterations, MarkerIsLiteral) {
   Views views(trace);
   const auto& iterations =
       DetectIterations(views, {.device = 0, .marker = "s_mple_0", .window = std::nullopt});
+  ASSERT_FALSE(iterations.empty());
   for (const Iteration& iteration : iterations) {
     EXPECT_TRUE(iteration.heuristic) << "no wildcard, so no range matches";
   }

@@ -18,9 +18,6 @@ constexpr size_t kSamplesPerDepth = 3;
 constexpr std::array<std::string_view, 7> kTimeWords = {"iteration", "iter",       "step",  "epoch",
                                                         "batch",     "microbatch", "sample"};
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 // Whether the separator at `at` opens a number that stands as a part of its own: "[3]", ".3." or
 // ".3" at the end, "_3_" or "_3" at the end, and the same with "-".
 bool OpensNumber(std::string_view label, size_t at) {

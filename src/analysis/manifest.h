@@ -66,8 +66,11 @@ struct Manifest {
   int64_t overhead_ns = 0;  // union of the profiler's own intervals within `span`
 };
 
+// What ComputeManifest reads.
 Reads ManifestReads();
 
+// The kernels inside the window decide, as in each of the skills; where the capture lacks a table,
+// its part of the manifest is empty. The pointers in it live as long as `views`.
 Manifest ComputeManifest(Views& views, int64_t device, const std::optional<Window>& window);
 
 // In words, what costs most: the largest cause if it could give back at least 5 % of its span; else

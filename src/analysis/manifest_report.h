@@ -8,7 +8,7 @@
 
 namespace nsys {
 
-// One line per subject, from the row that the skill gives.
+// One line per subject. Reads nothing but the row of the skill, which must have all its keys.
 std::string ManifestReport(const Answer& answer);
 
 }  // namespace nsys

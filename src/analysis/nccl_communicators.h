@@ -64,6 +64,7 @@ CommunicatorGroups GroupByCommunicator(Views& views, const NcclPayloads& payload
                                        std::optional<int64_t> device,
                                        const std::optional<Window>& window);
 
+// What the payloads say about `communicator`; empty when none names it.
 CommunicatorFacts FactsOf(const NcclPayloads& payloads, uint64_t communicator);
 
 // The number of (process, device) pairs with NCCL kernels: ranks that the capture holds.
@@ -96,6 +97,7 @@ struct CommunicatorWorld {
     return InferredDimension(facts.at(group.communicator).size(), captured_ranks, largest);
   }
 };
+// Of the whole capture, whatever the window. Needs what AddNcclReads says, payloads and GPUs.
 CommunicatorWorld DescribeWorld(Views& views, const NcclPayloads& payloads);
 
 // Message bytes over summed kernel time, in GB/s; nothing unless all sizes are known.

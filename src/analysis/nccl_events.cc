@@ -7,7 +7,6 @@
 #include <tuple>
 #include <utility>
 
-#include "base/text.h"
 #include "trace/launches.h"
 #include "trace/nvtx_payload.h"
 #include "trace/nvtx_stacks.h"
@@ -231,21 +230,16 @@ std::string_view NcclOperation(std::string_view text) {
 
 NcclCalls FindNcclCalls(const Trace& trace, const std::vector<uint32_t>& kernel_calls,
                         CommunicationClasses& classes) {
-  struct Launch {
-    uint32_t call;
-    uint32_t kernel;
-    auto operator<=>(const Launch&) const = default;
-  };
   const KernelTable& kernels = trace.kernels;
   std::vector<Launch> launches;
   for (uint32_t kernel = 0; kernel < kernel_calls.size(); ++kernel) {
     const bool known = kernel_calls[kernel] != kNoCall &&
                        trace.calls.thread[kernel_calls[kernel]] != ThreadId::kNone;
     if (known && IsNcclKernel(classes, kernels.name_to_classify(kernel))) {
-      launches.push_back({.call = kernel_calls[kernel], .kernel = kernel});
+      launches.push_back({.kernel = kernel, .call = kernel_calls[kernel]});
     }
   }
-  std::sort(launches.begin(), launches.end());  // calls are in the order of time
+  SortByCall(launches);
   std::vector<uint32_t> of_kernel(kernels.size(), kNoNcclCall);
   Sweep sweep(trace);
   for (const Launch& launch : launches) {

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -53,6 +52,7 @@ NcclCalls FindNcclCalls(const Trace& trace, const std::vector<uint32_t>& kernel_
 // FindNcclCalls of the trace of `views`, once per run.
 const NcclCalls& NcclCallsOf(Views& views);
 
+// What FindNcclCalls reads; to be added to the reads of a skill that calls it.
 void AddNcclReads(Reads& reads);
 
 }  // namespace nsys

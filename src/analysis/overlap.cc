@@ -11,8 +11,8 @@ namespace nsys {
 namespace {
 
 // The part of an event that counts under `cut`, or nothing.
-std::optional<Span> Counted(const std::optional<Window>& window, KernelCut cut, int64_t start_ns,
-                            int64_t end_ns) {
+std::optional<Span> PartOf(const std::optional<Window>& window, KernelCut cut, int64_t start_ns,
+                           int64_t end_ns) {
   if (cut == KernelCut::kContained) {
     return Contains(window, start_ns, end_ns) ? std::optional<Span>({start_ns, end_ns})
                                               : std::nullopt;
@@ -47,7 +47,7 @@ std::optional<Overlap> Compute(const Trace& trace, CommunicationClasses& classes
     if (!on_device(kernels.lane[row])) {
       continue;
     }
-    const auto span = Counted(window, cut, kernels.start_ns[row], kernels.end_ns[row]);
+    const auto span = PartOf(window, cut, kernels.start_ns[row], kernels.end_ns[row]);
     if (!span) {
       continue;
     }

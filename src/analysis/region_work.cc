@@ -8,13 +8,13 @@
 
 #include <fmt/core.h>
 
-#include "base/text.h"
 #include "trace/launches.h"
+#include "trace/once_per_text.h"
 
 namespace nsys {
 namespace {
 
-bool Matches(std::string_view text, const RegionQuery& query) {
+bool Matches(std::string_view text, const WorkQuery& query) {
   switch (query.match) {
     case TextMatch::kContains:
       return text.find(query.name) != std::string_view::npos;
@@ -26,35 +26,10 @@ bool Matches(std::string_view text, const RegionQuery& query) {
   return false;
 }
 
-// A test of texts, done once per distinct one.
-template <typename Test>
-class TestedTexts {
- public:
-  explicit TestedTexts(Test test) : test_(std::move(test)) {}
-  bool operator()(StringId id) {
-    if (id == StringId::kNone) {
-      return false;
-    }
-    const size_t at = Index(id);
-    if (at >= known_.size()) {
-      known_.resize(at + 1, kUnknown);
-    }
-    if (known_[at] == kUnknown) {
-      known_[at] = test_(id) ? kYes : kNo;
-    }
-    return known_[at] == kYes;
-  }
-
- private:
-  enum Known : uint8_t { kUnknown, kNo, kYes };
-  Test test_;
-  std::vector<Known> known_;
-};
-
 // Rows of trace.nvtx with a length whose text passes, in no order.
 template <typename Test>
 std::vector<uint32_t> RangesWith(const Trace& trace, Test test) {
-  TestedTexts<Test> passes(std::move(test));
+  OncePerText<Test> passes(std::move(test));
   std::vector<uint32_t> found;
   for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
     if (trace.nvtx.end_ns[row] > trace.nvtx.start_ns[row] && passes(trace.nvtx.text[row])) {
@@ -117,12 +92,12 @@ class WorkSum {
   RegionWork work_;
 };
 
-bool IsWanted(const Trace& trace, uint32_t kernel, const RegionQuery& query) {
+bool IsWanted(const Trace& trace, uint32_t kernel, const WorkQuery& query) {
   return trace.kernels.end_ns[kernel] > trace.kernels.start_ns[kernel] &&
          (!query.device || trace.DeviceOf(trace.kernels, kernel) == query.device);
 }
 
-std::string OnDevice(const RegionQuery& query) {
+std::string OnDevice(const WorkQuery& query) {
   return query.device ? fmt::format(" on device {}", *query.device) : "";
 }
 
@@ -157,7 +132,7 @@ uint32_t Occurrence(const Trace& trace, std::vector<uint32_t>& ranges, int64_t n
 
 // Adds the kernels with a length on the wanted device for which `is_of_region(kernel)` holds.
 template <typename IsOfRegion>
-WorkSum SumOf(const Trace& trace, const RegionQuery& query, IsOfRegion is_of_region) {
+WorkSum SumOf(const Trace& trace, const WorkQuery& query, IsOfRegion is_of_region) {
   WorkSum sum(trace);
   for (uint32_t kernel = 0; kernel < trace.kernels.size(); ++kernel) {
     if (IsWanted(trace, kernel, query) && is_of_region(kernel)) {
@@ -168,7 +143,7 @@ WorkSum SumOf(const Trace& trace, const RegionQuery& query, IsOfRegion is_of_reg
 }
 
 // The kernels launched inside `range` on its thread; on any where the range does not tell it.
-WorkSum SumOfRange(Views& views, const RegionQuery& query, uint32_t range) {
+WorkSum SumOfRange(Views& views, const WorkQuery& query, uint32_t range) {
   const Trace& trace = views.trace();
   const ThreadId thread = ThreadOf(trace, range);
   const Span span = trace.nvtx.span(range);
@@ -183,7 +158,7 @@ WorkSum SumOfRange(Views& views, const RegionQuery& query, uint32_t range) {
 
 // The name of the first kernel by (start, end, correlation, name) that `name_of` gives a name.
 template <typename NameOf>
-std::string_view EarliestName(const Trace& trace, const RegionQuery& query, NameOf name_of) {
+std::string_view EarliestName(const Trace& trace, const WorkQuery& query, NameOf name_of) {
   const KernelTable& kernels = trace.kernels;
   std::string_view earliest;
   std::optional<std::tuple<int64_t, int64_t, int64_t, std::string_view>> least;
@@ -219,7 +194,7 @@ std::optional<TextMatch> ParseTextMatch(std::string_view text) {
   return text == "startswith" ? std::optional(TextMatch::kStartsWith) : std::nullopt;
 }
 
-std::variant<RegionWork, RegionProblem> WorkOfRange(Views& views, const RegionQuery& query) {
+std::variant<RegionWork, RegionProblem> WorkOfRange(Views& views, const WorkQuery& query) {
   const Trace& trace = views.trace();
   std::vector<uint32_t> ranges =
       RangesWith(trace, [&](StringId id) { return Matches(trace.Text(id), query); });
@@ -265,10 +240,10 @@ std::variant<RegionWork, RegionProblem> WorkOfRange(Views& views, const RegionQu
   return work;
 }
 
-std::variant<RegionWork, RegionProblem> WorkOfKernels(Views& views, const RegionQuery& query) {
+std::variant<RegionWork, RegionProblem> WorkOfKernels(Views& views, const WorkQuery& query) {
   const Trace& trace = views.trace();
   const auto matches = [&](StringId id) { return Matches(trace.Text(id), query); };
-  TestedTexts<decltype(matches)> passes(matches);
+  OncePerText<decltype(matches)> passes(matches);
   for (const bool demangled : {false, true}) {
     const auto name_of = [&](uint32_t kernel) {
       const StringId id =

@@ -19,7 +19,7 @@ namespace nsys {
 enum class TextMatch { kContains, kExact, kStartsWith };
 std::optional<TextMatch> ParseTextMatch(std::string_view text);  // contains, exact, startswith
 
-struct RegionQuery {
+struct WorkQuery {
   std::string name;
   TextMatch match = TextMatch::kContains;  // literal, case-sensitive
   int64_t occurrence = 1;                  // of a range, from 1
@@ -57,10 +57,10 @@ struct RegionProblem {
 // labels (trace/nvtx_labels.h). Problems: NVTX_NOT_FOUND, INVALID_ARGUMENT (occurrence below 1),
 // NVTX_OCCURRENCE_OUT_OF_RANGE, NO_KERNELS_IN_REGION. Needs kTime, kThread, kName of NVTX, kTime,
 // kThread, kCorrelation of calls, kTime, kLane, kCorrelation of kernels.
-std::variant<RegionWork, RegionProblem> WorkOfRange(Views& views, const RegionQuery& query);
+std::variant<RegionWork, RegionProblem> WorkOfRange(Views& views, const WorkQuery& query);
 
 // All kernels with a length whose short name matches; the demangled name where no short one does.
 // Problem: KERNEL_NOT_FOUND. Needs kTime, kLane, kCorrelation, kName of kernels.
-std::variant<RegionWork, RegionProblem> WorkOfKernels(Views& views, const RegionQuery& query);
+std::variant<RegionWork, RegionProblem> WorkOfKernels(Views& views, const WorkQuery& query);
 
 }  // namespace nsys

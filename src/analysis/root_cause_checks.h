@@ -35,19 +35,23 @@ struct CauseContext {
   std::string DeviceWords() const;
 };
 
+// root_causes_idle.cc: the GPU has nothing to do.
 void CheckIdleStretches(const CauseContext& context);
 void CheckSmallKernels(const CauseContext& context);
 void CheckHostSynchronization(const CauseContext& context);
 
+// root_causes_communication.cc: compute does not hide communication.
 void CheckExposedCommunication(const CauseContext& context);
 void CheckCommunicators(const CauseContext& context);
 void CheckCommunicationBound(const CauseContext& context);
 
+// root_causes_copies.cc: kernels wait for copies and memsets.
 void CheckHostToDevice(const CauseContext& context);
 void CheckSynchronousCopies(const CauseContext& context);
 void CheckPageableCopies(const CauseContext& context);
 void CheckSynchronousMemsets(const CauseContext& context);
 
+// root_causes_kernels.cc: kernels and layers that stand out.
 void CheckHotspot(const CauseContext& context);
 void CheckLayers(const CauseContext& context);
 

@@ -18,7 +18,7 @@
 namespace nsys {
 
 enum class Severity { kCritical, kWarning, kInfo };
-std::string_view SeverityName(Severity severity);
+std::string_view SeverityName(Severity severity);  // "critical", "warning", "info"
 
 struct RootCause {
   std::string_view pattern;
@@ -40,6 +40,7 @@ struct RootCauses {
   std::vector<RootCause> found;  // most recoverable time first, then by severity, then as checked
 };
 
+// What FindRootCauses reads.
 Reads RootCauseReads();
 
 // The causes on `device`, or, when no kernel of it lies inside the window, on the device with most

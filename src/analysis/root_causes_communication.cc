@@ -11,6 +11,7 @@
 #include "analysis/shared_streams.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "trace/once_per_text.h"
 
 namespace nsys {
 namespace {
@@ -32,16 +33,10 @@ bool IsStreamOrDeviceWait(std::string_view api) {
 
 // Starts of waiting calls, ascending, by process.
 std::map<ProcessId, std::vector<int64_t>> WaitStarts(const Trace& trace) {
-  std::vector<uint8_t> waits(trace.strings.size(), 2);  // 2: not looked at
+  OncePerText waits([&](StringId name) { return IsStreamOrDeviceWait(trace.Text(name)); });
   std::map<ProcessId, std::vector<int64_t>> starts;
   for (size_t call = 0; call < trace.calls.size(); ++call) {
-    const StringId name = trace.calls.name[call];
-    if (name == StringId::kNone) {
-      continue;
-    }
-    uint8_t& wait = waits[Index(name)];
-    wait = wait == 2 ? static_cast<uint8_t>(IsStreamOrDeviceWait(trace.Text(name))) : wait;
-    if (wait == 1) {
+    if (waits(trace.calls.name[call])) {
       starts[trace.ProcessOf(trace.calls.thread[call])].push_back(trace.calls.start_ns[call]);
     }
   }

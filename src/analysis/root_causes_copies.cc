@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Checks for memory copies and memsets that kernels wait for.
-#include <algorithm>
 
 #include <fmt/core.h>
 
+#include "analysis/copy_kind.h"
 #include "analysis/h2d.h"
 #include "analysis/root_cause_checks.h"
 #include "analysis/selection.h"
@@ -14,7 +14,6 @@
 namespace nsys {
 namespace {
 
-constexpr int32_t kHostToDevice = 1;
 constexpr int64_t kMuchCopyingNs = 50'000'000;
 
 // Operations of one kind on the device, cut to the window.
@@ -127,8 +126,9 @@ void AddPatternCause(const CauseContext& context, const Operations& copies) {
 
 void CheckHostToDevice(const CauseContext& context) {
   const CopyTable& table = context.trace().copies;
-  const Operations copies = Collect(context, table, &table.bytes,
-                                    [&](size_t row) { return table.kind[row] == kHostToDevice; });
+  const Operations copies = Collect(context, table, &table.bytes, [&](size_t row) {
+    return table.kind[row] == kCopyHostToDevice;
+  });
   if (copies.total_ns > kMuchCopyingNs) {
     RootCause cause = MakeCause(context, copies);
     cause.pattern = "Excessive H2D Transfers";

@@ -5,12 +5,14 @@
 
 #include <fmt/core.h>
 
+#include "analysis/host_sync.h"
 #include "analysis/idle_gaps.h"
 #include "analysis/launch_overhead.h"
 #include "analysis/root_cause_checks.h"
 #include "analysis/selection.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "trace/once_per_text.h"
 
 namespace nsys {
 namespace {
@@ -94,8 +96,6 @@ std::string_view AdviceFor(HostActivity activity) {
          "nsys profile --sample=process-tree.";
 }
 
-bool IsHostWait(std::string_view api) { return api.find("Synchronize") != std::string_view::npos; }
-
 struct WaitingThread {
   ThreadId thread = ThreadId::kNone;
   SpanSet waits;
@@ -114,19 +114,17 @@ std::vector<WaitingThread> WaitsByThread(const CauseContext& context) {
       feeds[Index(process)] = 1;
     }
   }
-  std::vector<uint8_t> waits(trace.strings.size(), 2);  // 2: not looked at
+  OncePerText waits([&](StringId name) { return SynchronizedBy(trace.Text(name)).has_value(); });
   std::map<ThreadId, WaitingThread> threads;
   for (size_t call = 0; call < trace.calls.size(); ++call) {
-    const StringId name = trace.calls.name[call];
     const ProcessId process = trace.ProcessOf(trace.calls.thread[call]);
-    if (name == StringId::kNone || process == ProcessId::kNone || feeds[Index(process)] == 0) {
+    if (process == ProcessId::kNone || feeds[Index(process)] == 0 ||
+        !waits(trace.calls.name[call])) {
       continue;
     }
-    uint8_t& wait = waits[Index(name)];
-    wait = wait == 2 ? static_cast<uint8_t>(IsHostWait(trace.Text(name))) : wait;
     const Span inside{std::max(trace.calls.start_ns[call], context.span.begin_ns),
                       std::min(trace.calls.end_ns[call], context.span.end_ns)};
-    if (wait == 1 && inside.end_ns > inside.begin_ns) {
+    if (inside.end_ns > inside.begin_ns) {
       WaitingThread& thread = threads[trace.calls.thread[call]];
       thread.thread = trace.calls.thread[call];
       thread.waits.push_back(inside);
@@ -251,7 +249,7 @@ void CheckHostSynchronization(const CauseContext& context) {
       "{} keep the host waiting for {} ({} of the span), most of it in thread {} of process {} "
       "({}); the GPU itself stands idle for {} of that time",
       Counted(calls, "synchronization call"), FormatDuration(Length(all)),
-      context.ShareOfSpan(Length(all)), thread.tid(), Process{ProcessWord(thread.global_tid)}.pid(),
+      context.ShareOfSpan(Length(all)), thread.tid(), thread.pid(),
       FormatDuration(Length(most->waits)), FormatDuration(Length(idle)));
   cause.recommendation =
       "Keep values on the GPU: .item(), .cpu(), printing and Python branches on tensors wait for "

@@ -2,20 +2,19 @@
 #include "analysis/sync_parents.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <tuple>
 
 #include "base/text.h"
 #include "trace/nvtx_stacks.h"
+#include "trace/once_per_text.h"
 
 namespace nsys {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsWordCharacter(char c) {
-  return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
+bool IsWordCharacter(char c) { return IsDigit(c) || IsLetter(c) || c == '_'; }
 
 // Where the suffix of a CUDA entry point that begins at `at` ends.
 size_t SkipEntrySuffix(std::string_view text, size_t at) {
@@ -57,7 +56,7 @@ class Sweep {
         window_(window),
         patterns_(patterns),
         open_(trace_.threads.size()),
-        waits_(trace_.strings.size(), kUnknown) {}
+        waits_([this](StringId text) { return HoldsPattern(text); }) {}
 
   std::vector<SyncParent> Run() {
     const NvtxTable& nvtx = trace_.nvtx;
@@ -84,7 +83,6 @@ class Sweep {
   }
 
  private:
-  static constexpr uint8_t kUnknown = 2;
   static constexpr int64_t kNothing = std::numeric_limits<int64_t>::min();
 
   struct OpenRange {
@@ -101,15 +99,10 @@ class Sweep {
            Contains(window_, nvtx.start_ns[row], nvtx.end_ns[row]);
   }
 
-  bool Waits(StringId text) {
-    uint8_t& known = waits_[Index(text)];
-    if (known == kUnknown) {
-      const auto holds = [&](const std::string& pattern) {
-        return HoldsWord(trace_.Text(text), pattern);
-      };
-      known = std::any_of(patterns_.begin(), patterns_.end(), holds) ? 1 : 0;
-    }
-    return known == 1;
+  bool HoldsPattern(StringId text) const {
+    return std::any_of(patterns_.begin(), patterns_.end(), [&](const std::string& pattern) {
+      return HoldsWord(trace_.Text(text), pattern);
+    });
   }
 
   void Open(uint32_t row) {
@@ -118,7 +111,7 @@ class Sweep {
     while (!open.empty() && nvtx.end_ns[open.back().row] < nvtx.start_ns[row]) {
       open.pop_back();
     }
-    if (Waits(nvtx.text[row])) {
+    if (waits_(nvtx.text[row])) {
       // Start-end ranges may lie buried, though closed, below open ones.
       std::erase_if(open, [&](const OpenRange& range) {
         return nvtx.end_ns[range.row] < nvtx.start_ns[row];
@@ -184,8 +177,8 @@ class Sweep {
   const std::optional<Window>& window_;
   std::span<const std::string> patterns_;
   std::vector<std::vector<OpenRange>> open_;  // by ThreadId
-  std::vector<uint8_t> waits_;                // by StringId
-  std::map<StringId, ParentLabel> parents_;   // by normal label
+  OncePerText<std::function<bool(StringId)>> waits_;
+  std::map<StringId, ParentLabel> parents_;  // by normal label
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include <fmt/core.h>
 
@@ -63,6 +64,19 @@ std::optional<double> Percent(int64_t part, int64_t whole, int decimals, Roundin
 
 double Ratio(int64_t numerator, int64_t denominator) {
   return denominator == 0 ? 0 : static_cast<double>(numerator) / static_cast<double>(denominator);
+}
+
+double MeanMs(int64_t total_ns, int64_t count, int decimals, Rounding rounding) {
+  return Round(Ratio(total_ns, count) / 1e6, decimals, rounding);
+}
+
+double MeanUs(int64_t total_ns, int64_t count, int decimals, Rounding rounding) {
+  return Round(Ratio(total_ns, count) / 1e3, decimals, rounding);
+}
+
+int64_t SaturatingAdd(int64_t a, int64_t b) {
+  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+  return a > kLargest - b ? kLargest : a + b;
 }
 
 std::string FormatDouble(double value) {

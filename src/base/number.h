@@ -30,6 +30,16 @@ std::optional<double> Percent(int64_t part, int64_t whole, int decimals,
 // numerator / denominator, 0 when the denominator is 0.
 double Ratio(int64_t numerator, int64_t denominator);
 
+// The mean of `count` durations that add up to `total_ns`, rounded; 0 when there are none.
+double MeanMs(int64_t total_ns, int64_t count, int decimals,
+              Rounding rounding = Rounding::kHalfEven);
+double MeanUs(int64_t total_ns, int64_t count, int decimals,
+              Rounding rounding = Rounding::kHalfEven);
+
+// a + b, which are not negative, or the largest number where the sum does not fit: for sums of
+// figures that each fit, but of which a hostile capture may hold any number.
+int64_t SaturatingAdd(int64_t a, int64_t b);
+
 // The shortest decimal text that reads back as `value`, always with a decimal point or an exponent
 // (0.0, 3e-06, 1e+20). `value` must be finite.
 std::string FormatDouble(double value);

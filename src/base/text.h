@@ -12,6 +12,10 @@
 
 namespace nsys {
 
+// ASCII, whatever the locale.
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
 // `text` with A-Z made lower case; other bytes untouched.
 std::string LowerAscii(std::string_view text);
 

@@ -12,13 +12,10 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "cli/skill_files_options.h"
+#include "cli/usage_error.h"
 
 namespace nsys {
 namespace {
-
-Error UsageError(std::string message, std::string hint) {
-  return Error{.code = ErrorCode::kUsage, .message = std::move(message), .hint = std::move(hint)};
-}
 
 // Words as typed; every conversion is ours, so that every error names the word.
 struct RawOptions {

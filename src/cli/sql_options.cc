@@ -7,20 +7,18 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "base/number.h"
 #include "base/text.h"
+#include "cli/usage_error.h"
 #include "query/sql_text.h"
 
 namespace nsys {
 namespace {
-
-Error UsageError(std::string message, std::string hint) {
-  return {.code = ErrorCode::kUsage, .message = std::move(message), .hint = std::move(hint)};
-}
 
 template <typename Choice, size_t N>
 Result<Choice> Choose(const std::string& option, const std::string& word,

@@ -2,7 +2,6 @@
 // The loaders of GPU work: kernels, copies, memsets, graphs, synchronizations.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <limits>
 #include <unordered_map>
 

@@ -20,6 +20,7 @@
 #include "ingest/parquet_cells.h"
 #include "ingest/parquet_footer.h"
 #include "ingest/row_hint.h"
+#include "ingest/sql_quotes.h"
 
 namespace nsys {
 namespace {
@@ -46,17 +47,6 @@ class FileDescriptor {
 // nothing but a path, whatever the file is called.
 std::string DescriptorPath(const FileDescriptor& file) {
   return fmt::format("/proc/self/fd/{}", file.get());
-}
-
-std::string QuoteText(std::string_view text, char quote) {
-  std::string quoted(1, quote);
-  for (const char c : text) {
-    if (c == quote) {
-      quoted += quote;
-    }
-    quoted += c;
-  }
-  return quoted + quote;
 }
 
 std::string_view SqliteTypeName(std::string_view type) {
@@ -168,7 +158,7 @@ void ParquetSource::Confine(const std::vector<FileDescriptor>& files) const {
       return;
     }
     target.resize(static_cast<size_t>(length));
-    folders.push_back(QuoteText(target.substr(0, target.rfind('/') + 1), '\''));
+    folders.push_back(QuoteText(target.substr(0, target.rfind('/') + 1)));
   }
   std::sort(folders.begin(), folders.end());
   folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
@@ -225,7 +215,7 @@ std::string ParquetSource::StreamRows(const FileDescriptor& file,
                                       const BatchSink& sink) const {
   std::vector<std::string> names;
   for (const WantedColumn& column : columns) {
-    names.push_back(QuoteText(column.name, '"'));
+    names.push_back(QuoteName(column.name));
   }
   const std::string sql = fmt::format("SELECT {} FROM read_parquet('{}'){}", Join(names, ","),
                                       DescriptorPath(file), condition);

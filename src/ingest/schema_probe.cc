@@ -22,8 +22,6 @@ constexpr std::string_view kKnownOthers[] = {
     "CUDA_GPU_MEMORY_POOL_EVENTS",   "PROFILER_OVERHEAD",
 };
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
 // The n of <prefix>_V<n>, if `name` is such a name.
 std::optional<int64_t> VersionOf(std::string_view name, std::string_view prefix) {
   if (!name.starts_with(prefix)) {

@@ -17,8 +17,7 @@ namespace {
 std::string FileUri(std::string_view path) {
   std::string uri = path.starts_with('/') ? "file://" : "file:";
   for (const char c : path) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '/' || c == '.' || c == '-' || c == '_';
+    const bool plain = IsLetter(c) || IsDigit(c) || c == '/' || c == '.' || c == '-' || c == '_';
     if (plain) {
       uri += c;
     } else {
@@ -29,17 +28,6 @@ std::string FileUri(std::string_view path) {
 }
 
 }  // namespace
-
-std::string QuoteName(std::string_view name) {
-  std::string quoted = "\"";
-  for (const char c : name) {
-    if (c == '"') {
-      quoted += '"';
-    }
-    quoted += c;
-  }
-  return quoted + '"';
-}
 
 Result<SqliteFile> SqliteFile::Open(const std::string& path) {
   // SQLite keeps its companion files beside the target of a symbolic link.

@@ -25,9 +25,6 @@ struct FinalizeSqlite {
 };
 using SqliteStatement = std::unique_ptr<sqlite3_stmt, FinalizeSqlite>;
 
-// `name` as an identifier in double quotes, as SQLite and DuckDB read it.
-std::string QuoteName(std::string_view name);
-
 class SqliteFile {
  public:
   // An error when the file is truncated or in the middle of a transaction.

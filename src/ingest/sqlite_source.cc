@@ -9,6 +9,7 @@
 #include <sqlite3.h>
 
 #include "ingest/row_hint.h"
+#include "ingest/sql_quotes.h"
 #include "ingest/sqlite_connection.h"
 
 namespace nsys {

@@ -6,7 +6,6 @@
 
 #include <fmt/core.h>
 
-#include "base/number.h"
 #include "base/text.h"
 #include "output/rows_lines.h"
 #include "output/rows_text.h"
@@ -93,9 +92,7 @@ std::string PlainRowsToText(const PlainRows& rows, std::optional<size_t> width) 
   for (size_t text_width = width ? kLongestText : kUsualText; text_width >= kShortestText;
        text_width -= 12) {
     table = TableOf(rows, text_width);
-    // The rule under the header is as wide as the table.
-    const size_t rule = table.find('\n') + 1;
-    if (!width || table.find('\n', rule) - rule <= *width) {
+    if (!width || TableWidth(table) <= *width) {
       break;
     }
   }

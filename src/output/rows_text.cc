@@ -116,9 +116,7 @@ std::string FittedTable(const Skill& skill, const Answer& answer, const TextStyl
   std::string table;
   for (size_t name_width = kLongestNames; name_width >= kShortestNames; name_width -= 8) {
     table = RowsTable(specs, answer, name_width);
-    // The rule under the header is as wide as the table.
-    const size_t rule = table.find('\n') + 1;
-    if (table.find('\n', rule) - rule <= *style.line_width) {
+    if (TableWidth(table) <= *style.line_width) {
       break;
     }
   }
@@ -201,6 +199,12 @@ std::string TextTable(const std::vector<TextColumn>& columns,
     add_line([&](size_t c) { return line[c]; });
   }
   return out;
+}
+
+size_t TableWidth(std::string_view table) {
+  // The rule under the header is as wide as the table.
+  const size_t rule = table.find('\n') + 1;
+  return table.find('\n', rule) - rule;
 }
 
 std::string RowsToText(const Skill& skill, const Answer& answer, const TextStyle& style) {

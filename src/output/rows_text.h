@@ -3,8 +3,10 @@
 // the skill below it. Emphasis only where the caller says that a terminal shows it.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/skill.h"
@@ -31,5 +33,8 @@ struct TextColumn {
 };
 std::string TextTable(const std::vector<TextColumn>& columns,
                       const std::vector<std::vector<std::string>>& cells);
+
+// The columns that such a table takes.
+size_t TableWidth(std::string_view table);
 
 }  // namespace nsys

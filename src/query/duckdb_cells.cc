@@ -25,8 +25,7 @@ Value NumberOrText(std::string_view text) {
   if (const auto integer = ParseInt(text)) {
     return *integer;
   }
-  const auto digits =
-      std::count_if(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  const auto digits = std::count_if(text.begin(), text.end(), IsDigit);
   const auto real = digits <= kDigitsOfReal ? ParseFiniteDouble(text) : std::nullopt;
   return real ? Value(*real) : Value(std::string(text));
 }

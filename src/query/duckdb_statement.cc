@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include <fmt/format.h>
 
 #include "base/number.h"
 #include "base/text.h"
 #include "ingest/parquet_cells.h"
+#include "ingest/sql_quotes.h"
 #include "query/sql_text.h"
 
 namespace nsys {
@@ -31,14 +31,6 @@ constexpr std::string_view kDeniedScalars[] = {
 // Catalogs that speak of the engine rather than of the capture.
 constexpr std::string_view kDeniedCatalogs[] = {"pg_settings", "duckdb_logs", "duckdb_settings",
                                                 "pragma_database_list", "duckdb_databases"};
-
-std::string QuoteText(std::string_view text) {
-  std::string quoted = "'";
-  for (const char c : text) {
-    quoted += c == '\'' ? std::string("''") : std::string(1, c);
-  }
-  return quoted + "'";
-}
 
 // The single text that `sql` gives.
 Result<std::string> OneText(DuckdbConnection& connection, const DuckdbApi& api,

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "ingest/file_kind.h"
 #include "ingest/parquet_cells.h"
+#include "ingest/sql_quotes.h"
 #include "ingest/sqlite_connection.h"
 #include "query/duckdb_appender.h"
 #include "query/duckdb_statement.h"
@@ -20,14 +21,6 @@
 
 namespace nsys {
 namespace {
-
-std::string QuotePath(std::string_view path) {
-  std::string quoted = "'";
-  for (const char c : path) {
-    quoted += c == '\'' ? std::string("''") : std::string(1, c);
-  }
-  return quoted + "'";
-}
 
 // By SQLite's rules for declared types. Payloads are bytes under a text's label.
 AppendedColumn TargetOf(const SourceColumn& column) {
@@ -127,7 +120,7 @@ Status DuckdbTables::Confine() {
     NSYS_TRY(files_.Open(location.path, schema_.tables));
     std::vector<std::string> paths;
     for (const std::string& path : files_.AllPaths()) {
-      paths.push_back(QuotePath(path));
+      paths.push_back(QuoteText(path));
     }
     NSYS_TRY(Execute(fmt::format("SET allowed_paths=[{}]", Join(paths, ","))));
   }
@@ -196,7 +189,7 @@ Status DuckdbTables::MakeTable(const SourceTable& table, bool in_place,
 }
 
 Status DuckdbTables::MakeParquetView(const SourceTable& table) {
-  const std::string file = QuotePath(files_.PathOf(table.name));
+  const std::string file = QuoteText(files_.PathOf(table.name));
   const WantedColumn wanted[] = {{.name = "column_name", .type = CellType::kText},
                                  {.name = "column_type", .type = CellType::kText}};
   ChunkConverter converter(database_.api(), wanted);

@@ -293,8 +293,7 @@ class Reader {
 std::string CorrectedName(std::string_view name) {
   std::string corrected;
   for (const char c : LowerAscii(name)) {
-    const bool letter = c >= 'a' && c <= 'z';
-    if (letter || (!corrected.empty() && c >= '0' && c <= '9')) {
+    if (IsLetter(c) || (!corrected.empty() && IsDigit(c))) {
       corrected += c;
     } else if (!corrected.empty() && corrected.back() != '_') {
       corrected += '_';
@@ -315,7 +314,7 @@ Error SkillFileError(int line, std::string_view message, std::string hint) {
 Status CheckSkillName(std::string_view name) {
   const bool fits = !name.empty() && name.size() <= 64 && name.front() >= 'a' &&
                     name.front() <= 'z' && std::all_of(name.begin(), name.end(), [](char c) {
-                      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+                      return (c >= 'a' && c <= 'z') || IsDigit(c) || c == '_';
                     });
   if (fits) {
     return {};

@@ -13,6 +13,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "ingest/sql_quotes.h"
 #include "ingest/sqlite_connection.h"
 #include "query/duckdb_appender.h"
 

@@ -18,10 +18,9 @@ namespace {
 constexpr std::string_view kExample = "for example: - limit (int, default 15): largest number";
 
 bool IsParamName(std::string_view name) {
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  return !name.empty() && letter(name.front()) && name.size() <= 64 &&
+  return !name.empty() && IsLetter(name.front()) && name.size() <= 64 &&
          std::all_of(name.begin(), name.end(),
-                     [&](char c) { return letter(c) || c == '_' || (c >= '0' && c <= '9'); });
+                     [](char c) { return IsLetter(c) || c == '_' || IsDigit(c); });
 }
 
 // Up to `stop` or, in quotes, up to the closing quote. Moves `rest` behind what was taken.

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "ingest/sql_quotes.h"
 #include "query/markdown_skill.h"
 #include "query/sql_text.h"
 
@@ -29,16 +30,7 @@ constexpr std::array<std::string_view, 4> kOwnValues = {"trim_start_ns", "trim_e
                                                         "overhead_ns", "_sqlite_path"};
 
 bool IsWordByte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '$' || static_cast<unsigned char>(c) >= 0x80;
-}
-
-std::string QuotedName(std::string_view name) {
-  std::string quoted = "\"";
-  for (const char c : name) {
-    quoted += c == '"' ? "\"\"" : std::string(1, c);
-  }
-  return quoted + '"';
+  return IsLetter(c) || IsDigit(c) || c == '_' || c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }
 
 }  // namespace
@@ -307,7 +299,7 @@ std::string SqlTemplate::Write(const TableName& table_name, bool has_window,
         sql += piece.text;
         break;
       case Kind::kTable:
-        sql += QuotedName(table_name(piece.table));
+        sql += QuoteName(table_name(piece.table));
         break;
       case Kind::kTrimClause:
         sql += has_window ? "AND k.start >= :trim_start_ns AND k.\"end\" <= :trim_end_ns" : "";
@@ -317,9 +309,9 @@ std::string SqlTemplate::Write(const TableName& table_name, bool has_window,
                             : (nvtx.text ? "n.text" : "NULL");
         break;
       case Kind::kNvtxJoin:
-        sql += nvtx.text_id ? fmt::format("LEFT JOIN {} s2 ON n.\"textId\" = s2.id",
-                                          QuotedName(nvtx.strings))
-                            : "";
+        sql += nvtx.text_id
+                   ? fmt::format("LEFT JOIN {} s2 ON n.\"textId\" = s2.id", QuoteName(nvtx.strings))
+                   : "";
         break;
       case Kind::kValue:
         sql += sql.ends_with(':') ? " :" : ":";  // :: would be a cast

@@ -8,11 +8,8 @@
 namespace nsys {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
 bool IsNameStart(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-         static_cast<unsigned char>(c) >= 0x80;
+  return IsLetter(c) || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
 
 bool IsNameByte(char c) { return IsNameStart(c) || IsDigit(c) || c == '$'; }

@@ -10,6 +10,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "ingest/sql_quotes.h"
 #include "ingest/sqlite_connection.h"
 #include "ingest/sqlite_temp.h"
 #include "query/sql_text.h"

@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 
 #include <fmt/format.h>
 
 #include "analysis/copy_kind.h"
 #include "base/text.h"
-#include "ingest/sqlite_connection.h"
+#include "ingest/sql_quotes.h"
 
 namespace nsys {
 namespace {

@@ -5,10 +5,10 @@
 // definitions in analysis/dispatch.h. queue delay = start of the kernel − end of its launch call,
 // at least 0; average = Σ delays / kernels. pct_of_dispatches = 100 · kernels of the thread /
 // kernels of all threads. Order: kernels descending, then thread.
-#include <algorithm>
 
 #include <fmt/core.h>
 
+#include "analysis/cells.h"
 #include "analysis/dispatch.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -17,10 +17,6 @@
 namespace nsys {
 namespace {
 
-double AverageUs(int64_t total_ns, int64_t count) {
-  return RoundHalfEven(static_cast<double>(total_ns) / static_cast<double>(count) / 1e3, 1);
-}
-
 Object MakeRow(const Trace& trace, const ThreadDispatches& one, int64_t all_kernels) {
   Value global_tid;
   Value pid;
@@ -28,16 +24,16 @@ Object MakeRow(const Trace& trace, const ThreadDispatches& one, int64_t all_kern
   if (one.thread != ThreadId::kNone) {
     const Thread& thread = trace.threads[Index(one.thread)];
     global_tid = thread.global_tid;
-    pid = Process{ProcessWord(thread.global_tid)}.pid();
+    pid = thread.pid();
     tid = thread.tid();
   }
   return {{"cpu_tid", std::move(global_tid)},
           {"dispatches", one.kernels},
-          {"avg_queue_delay_us", AverageUs(one.queue_ns, one.kernels)},
+          {"avg_queue_delay_us", MeanUs(one.queue_ns, one.kernels, 1)},
           {"min_queue_delay_us", NsToUs(one.shortest_queue_ns, 1)},
           {"max_queue_delay_us", NsToUs(one.longest_queue_ns, 1)},
           {"starvation_events", one.starved},
-          {"avg_kernel_us", AverageUs(one.kernel_ns, one.kernels)},
+          {"avg_kernel_us", MeanUs(one.kernel_ns, one.kernels, 1)},
           {"pct_of_dispatches", Percent(one.kernels, all_kernels, 1).value_or(0)},
           {"pid", std::move(pid)},
           {"tid", std::move(tid)},
@@ -87,11 +83,6 @@ Result<Answer> Run(const Query& query) {
   return answer;
 }
 
-std::string ThreadCell(const Object& row) {
-  const int64_t* pid = row.Find("pid")->AsInt();
-  return pid == nullptr ? "-" : fmt::format("{}/{}", *pid, *row.Find("tid")->AsInt());
-}
-
 Reads SkillReads() {
   Reads reads;
   AddDispatchReads(reads);
@@ -115,7 +106,7 @@ Skill skill_cpu_gpu_pipeline() {
           {{"cpu_tid", Unit::kId,
             "launching thread: the whole globalTid word, which tells processes apart; null when "
             "unknown",
-            "PID/TID", ThreadCell},
+            "PID/TID", PidTidText},
            {"dispatches", Unit::kCount,
             "kernels that it launched; those of one CUDA graph count one each", "Kernels"},
            {"avg_queue_delay_us", Unit::kUs,

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "skills/skills.h"
 #include "trace/nvtx_stacks.h"
+#include "trace/once_per_text.h"
 
 namespace nsys {
 namespace {
@@ -31,8 +32,6 @@ bool ManagesMemory(std::string_view api) {
 
 bool IsAsync(std::string_view api) { return ContainsIgnoreCase(api, "async"); }
 bool Blocks(std::string_view api) { return ManagesMemory(api) && !IsAsync(api); }
-
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 bool NamesGarbageCollection(std::string_view text) {
   const std::string lower = LowerAscii(text);
@@ -52,11 +51,10 @@ bool NamesGarbageCollection(std::string_view text) {
 // The ranges that are about garbage collection, by normal label. Nothing that a label leaves out
 // can hold the words, so texts are judged as they are and only the wanted ones get a label.
 std::vector<NamedTime> CollectionTimes(const Query& query) {
-  enum class Verdict : uint8_t { kUnknown, kWanted, kUnwanted };
   const Trace& trace = query.trace;
   const NvtxTable& nvtx = trace.nvtx;
   NormalLabels& labels = query.views.labels();
-  std::vector<Verdict> verdicts(trace.strings.size(), Verdict::kUnknown);
+  OncePerText is_wanted([&](StringId text) { return NamesGarbageCollection(trace.Text(text)); });
   std::map<StringId, NamedTime> by_label;
   for (size_t row = 0; row < nvtx.size(); ++row) {
     const int32_t type = nvtx.event_type[row];
@@ -65,12 +63,7 @@ std::vector<NamedTime> CollectionTimes(const Query& query) {
     if (!range || !Contains(query.window, nvtx.start_ns[row], nvtx.end_ns[row])) {
       continue;
     }
-    Verdict& verdict = verdicts[Index(nvtx.text[row])];
-    if (verdict == Verdict::kUnknown) {
-      verdict = NamesGarbageCollection(trace.Text(nvtx.text[row])) ? Verdict::kWanted
-                                                                   : Verdict::kUnwanted;
-    }
-    if (verdict == Verdict::kWanted) {
+    if (is_wanted(nvtx.text[row])) {
       const StringId label = labels.Of(nvtx.text[row]);
       by_label[label].name = labels.Get(label);
       by_label[label].Add(nvtx.duration_ns(row));
@@ -90,12 +83,11 @@ struct Event {
 
 Object MakeRow(const Event& event) {
   const NamedTime& time = event.time;
-  const double avg_ns = static_cast<double>(time.total_ns) / static_cast<double>(time.count);
   return {{"event_name", time.name},
           {"occurrences", time.count},
           {"total_ms", NsToMs(time.total_ns, 2)},
           {"max_ms", NsToMs(time.longest_ns, 2)},
-          {"avg_ms", RoundHalfEven(avg_ns / 1e6, 2)},
+          {"avg_ms", MeanMs(time.total_ns, time.count, 2)},
           {"total_ns", time.total_ns},
           {"source", event.is_call ? "cuda_api" : "nvtx"},
           {"blocking", event.is_call ? Value(!IsAsync(time.name)) : Value()}};

@@ -4,7 +4,6 @@
 // Host-to-device copies of one device inside the window, by second from the first of them; a copy
 // belongs wholly to the second in which it starts. avg_gbps = Σ bytes / Σ ns (bytes / ns = GB/s).
 // The `_pattern` row says what the seconds look like; rules in analysis/h2d.h. Order: second.
-#include <algorithm>
 
 #include <fmt/core.h>
 

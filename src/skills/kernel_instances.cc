@@ -9,6 +9,7 @@
 #include "analysis/selection.h"
 #include "base/number.h"
 #include "skills/skills.h"
+#include "trace/once_per_text.h"
 
 namespace nsys {
 namespace {
@@ -18,19 +19,13 @@ std::vector<uint32_t> Matching(const Query& query) {
   const KernelTable& kernels = trace.kernels;
   const LanesOnDevice on_device(trace, query.params.Int("device"));
   const std::string& wanted = query.params.Text("name");
-  std::vector<int8_t> matches(trace.strings.size(),
-                              -1);  // per distinct name: not yet known, no, yes
+  OncePerText matches(
+      [&](StringId name) { return trace.Text(name).find(wanted) != std::string_view::npos; });
   std::vector<uint32_t> rows;
   for (uint32_t row = 0; row < kernels.size(); ++row) {
-    if (!on_device(kernels.lane[row]) ||
-        !Touches(query.window, kernels.start_ns[row], kernels.end_ns[row])) {
-      continue;
-    }
-    int8_t& match = matches[Index(kernels.name[row])];
-    if (match < 0) {
-      match = trace.Text(kernels.name[row]).find(wanted) != std::string_view::npos ? 1 : 0;
-    }
-    if (match > 0) {
+    if (on_device(kernels.lane[row]) &&
+        Touches(query.window, kernels.start_ns[row], kernels.end_ns[row]) &&
+        matches(kernels.name[row])) {
       rows.push_back(row);
     }
   }

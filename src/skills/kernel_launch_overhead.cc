@@ -22,8 +22,8 @@ namespace {
 
 double RoundedMs(int64_t ns) { return NsToMs(ns, 3, Rounding::kHalfAway); }
 
-double MeanUs(int64_t sum_ns, int64_t count, int decimals) {
-  return RoundHalfAway(Ratio(sum_ns, count) / 1e3, decimals);
+double RoundedMeanUs(int64_t total_ns, int64_t count, int decimals) {
+  return MeanUs(total_ns, count, decimals, Rounding::kHalfAway);
 }
 
 Object MakeRow(const Trace& trace, const LaunchedKernel& one, int64_t device) {
@@ -31,13 +31,13 @@ Object MakeRow(const Trace& trace, const LaunchedKernel& one, int64_t device) {
           {"device_id", device},
           {"launch_count", one.kernels},
           {"total_api_ms", RoundedMs(one.api_ns)},
-          {"avg_api_us", MeanUs(one.api_ns, one.calls, 1)},
+          {"avg_api_us", RoundedMeanUs(one.api_ns, one.calls, 1)},
           {"max_api_us", NsToUs(one.max_api_ns, 1, Rounding::kHalfAway)},
           {"queue_count", one.queued},
           {"total_queue_ms", RoundedMs(one.queue_ns)},
-          {"avg_queue_us", MeanUs(one.queue_ns, one.queued, 1)},
+          {"avg_queue_us", RoundedMeanUs(one.queue_ns, one.queued, 1)},
           {"total_kernel_ms", RoundedMs(one.kernel_ns)},
-          {"avg_kernel_us", MeanUs(one.kernel_ns, one.kernels, 3)},
+          {"avg_kernel_us", RoundedMeanUs(one.kernel_ns, one.kernels, 3)},
           {"span_start_ns", one.first_ns},
           {"span_end_ns", one.last_ns},
           {"api_calls", one.calls},
@@ -52,7 +52,7 @@ void AddGraphLaunches(const GraphLaunches& graphs, int64_t device, Answer& answe
   answer.about.push_back({{"_graph_launches", true},
                           {"launch_count", graphs.calls},
                           {"total_api_ms", RoundedMs(graphs.api_ns)},
-                          {"avg_api_us", MeanUs(graphs.api_ns, graphs.calls, 1)},
+                          {"avg_api_us", RoundedMeanUs(graphs.api_ns, graphs.calls, 1)},
                           {"kernel_count", graphs.kernels},
                           {"whole_graph_count", graphs.whole_graphs},
                           {"device_id", device}});

@@ -14,7 +14,6 @@
 #include "analysis/runner.h"
 #include "analysis/selection.h"
 #include "base/number.h"
-#include "base/text.h"
 #include "skills/skills.h"
 #include "trace/kernel_class.h"
 

@@ -35,7 +35,7 @@ Object MakeRow(int32_t kind, const Group& group) {
           {"avg_kb", RoundHalfAway(Ratio(group.bytes, group.count) / 1e3, 1)},
           {"max_mb", BytesToMb(group.max_bytes, 2, Rounding::kHalfAway)},
           {"total_dur_ms", NsToMs(group.ns, 2, Rounding::kHalfAway)},
-          {"avg_dur_us", RoundHalfAway(Ratio(group.ns, group.count) / 1e3, 1)},
+          {"avg_dur_us", MeanUs(group.ns, group.count, 1, Rounding::kHalfAway)},
           {"avg_bandwidth_gbps", RoundHalfAway(Ratio(group.bytes, group.ns), 2)},
           {"peak_bandwidth_gbps", RoundHalfAway(group.peak_gbps, 2)},
           {"direction", CopyKindName(kind)},

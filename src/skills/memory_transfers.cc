@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <map>
 
-#include <fmt/core.h>
-
 #include "analysis/copy_kind.h"
 #include "base/number.h"
 #include "skills/skills.h"

@@ -82,13 +82,12 @@ Result<Answer> Run(const Query& query) {
   auto before = TimeBeforeKernels(trace, calls);
   Answer answer;
   for (const NamedTime& time : times) {
-    const double avg_ns = static_cast<double>(time.total_ns) / static_cast<double>(time.count);
     answer.rows.push_back(
         {{"api_name", time.name},
          {"occurrences", time.count},
          {"total_ms", NsToMs(time.total_ns, 2)},
          {"max_ms", NsToMs(time.longest_ns, 2)},
-         {"avg_ms", RoundHalfEven(avg_ns / 1e6, 2)},
+         {"avg_ms", MeanMs(time.total_ns, time.count, 2)},
          {"total_ns", time.total_ns},
          {"before_first_kernel_ms", knows_kernels ? Value(NsToMs(before[time.name], 2)) : Value()},
          {"loads_code", Loads(time.name)}});

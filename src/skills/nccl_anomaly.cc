@@ -101,7 +101,7 @@ Object MakeRow(const Trace& trace, const Operation& one) {
           {"name", trace.Text(kernels.name_to_classify(one.row))},
           {"dur_ns", duration_ns},
           {"dur_ms", NsToMs(duration_ns, 3)},
-          {"avg_ms", RoundHalfEven(mean_ns / 1e6, 3)},
+          {"avg_ms", MeanMs(one.kind->total_ns, one.kind->count, 3)},
           {"ratio_to_avg", RoundHalfEven(static_cast<double>(duration_ns) / mean_ns, 1)},
           {"start", kernels.start_ns[one.row]},
           {"streamId", lane.stream},

@@ -91,7 +91,7 @@ Object MakeRow(const Query& query, const Group& group, int64_t all_ns, Span span
              {"type", group.operation},
              {"count", group.count},
              {"total_ms", NsToMs(group.total_ns, 2)},
-             {"avg_ms", RoundHalfEven(Ratio(group.total_ns, group.count) / 1e6, 3)},
+             {"avg_ms", MeanMs(group.total_ns, group.count, 3)},
              {"min_ms", NsToMs(group.min_ns, 3)},
              {"max_ms", NsToMs(group.max_ns, 3)},
              {"pct", Percent(group.total_ns, all_ns, 1).value_or(0)},

@@ -65,7 +65,7 @@ Object MakeRow(const Query& query, const CommunicatorGroup& group, const Communi
              {"collective_type", group.operation},
              {"count", group.count},
              {"total_ms", NsToMs(group.total_ns, 3)},
-             {"avg_ms", RoundHalfEven(Ratio(group.total_ns, group.count) / 1e6, 3)},
+             {"avg_ms", MeanMs(group.total_ns, group.count, 3)},
              {"min_ms", NsToMs(group.min_ns, 3)},
              {"max_ms", NsToMs(group.max_ns, 3)}};
   AddBandwidth(group, world, row);

@@ -6,7 +6,6 @@
 // that holds "## Call CompiledFxGraph" is inductor_captured, any other is temporal_only, since
 // being inside a range in time proves nothing about who issued the call. pct = count / all of them,
 // ms_pct = time / time of all of them. Order: as listed.
-#include <algorithm>
 #include <array>
 
 #include <fmt/core.h>

@@ -83,7 +83,6 @@ List KernelList(const Trace& trace, const std::vector<KernelSum>& kernels) {
 }
 
 Object MakeRow(const RegionBreakdown& breakdown, const Region& region) {
-  const auto mean_ns = static_cast<double>(region.total_ns) / static_cast<double>(region.kernels);
   return {{"nvtx_region", breakdown.Name(region)},
           {"nvtx_depth", int64_t{breakdown.attribution->paths.depth(region.node)}},
           {"nvtx_path", breakdown.Path(region)},
@@ -94,7 +93,7 @@ Object MakeRow(const RegionBreakdown& breakdown, const Region& region) {
           {"nccl_pct", Percent(region.communication_ns, region.total_ns, 1).value_or(0.0)},
           {"tc_achieved_pct",
            Percent(region.tensor_active_ns, region.tensor_eligible_ns, 1).value_or(0.0)},
-          {"avg_kernel_ms", RoundHalfEven(mean_ns / 1e6, 3)},
+          {"avg_kernel_ms", MeanMs(region.total_ns, region.kernels, 3)},
           {"max_kernel_ms", NsToMs(region.longest_ns, 3)}};
 }
 

@@ -3,7 +3,6 @@
 //
 // Kernels of one device inside the window; definitions of the four parts in analysis/overlap.h.
 // overlap_pct = 100 · overlap / union of communication kernels.
-#include <algorithm>
 
 #include <fmt/core.h>
 

@@ -17,7 +17,6 @@
 #include "analysis/mfu.h"
 #include "analysis/region_work.h"
 #include "analysis/runner.h"
-#include "analysis/selection.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "skills/skills.h"
@@ -252,10 +251,10 @@ Result<Answer> Run(const Query& query) {
     }
   }
   const Params& params = query.params;
-  const RegionQuery wanted{.name = params.Text("name"),
-                           .match = *ParseTextMatch(params.Text("match_mode")),
-                           .occurrence = params.Int("occurrence_index"),
-                           .device = params.OptionalInt("device_id")};
+  const WorkQuery wanted{.name = params.Text("name"),
+                         .match = *ParseTextMatch(params.Text("match_mode")),
+                         .occurrence = params.Int("occurrence_index"),
+                         .device = params.OptionalInt("device_id")};
   const auto found = params.Text("source") == "kernel" ? WorkOfKernels(query.views, wanted)
                                                        : WorkOfRange(query.views, wanted);
   if (const auto* problem = std::get_if<RegionProblem>(&found)) {

@@ -15,7 +15,6 @@
 #include <fmt/core.h>
 
 #include "base/number.h"
-#include "base/text.h"
 #include "skills/skills.h"
 
 namespace nsys {

@@ -139,12 +139,12 @@ Value CopyMs(std::optional<int64_t> ns) { return ns ? Value(RoundedMs(*ns, 3)) :
 Object MakeRow(const Trace& trace, const Stream& stream, const Totals& totals,
                const DeviceConcurrency& device) {
   const Lane& lane = trace.lanes[Index(stream.lane)];
-  const double average_us = Ratio(stream.total_ns, std::ssize(stream.kernels)) / 1e3;
   return {{"deviceId", lane.device},
           {"streamId", lane.stream},
           {"kernel_count", stream.kernels.size()},
           {"total_gpu_ms", RoundedMs(stream.total_ns, 2)},
-          {"avg_kernel_us", RoundHalfAway(average_us, 1)},
+          {"avg_kernel_us",
+           MeanUs(stream.total_ns, std::ssize(stream.kernels), 1, Rounding::kHalfAway)},
           {"max_kernel_ms", RoundedMs(stream.max_ns, 3)},
           {"stream_span_ms", RoundedMs(stream.span().length_ns(), 2)},
           {"stream_util_pct", RoundedPct(Length(Union(stream.kernels)), stream.span().length_ns())},

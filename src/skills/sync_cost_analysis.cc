@@ -5,7 +5,6 @@
 // total = union of the records that block a host thread; density = 100 · total / length of the
 // window. Which records block, and on which device they count: analysis/host_sync.h. By type: the
 // union of the records of each type, stream waits too.
-#include <algorithm>
 
 #include <fmt/core.h>
 

@@ -11,7 +11,6 @@
 
 #include "analysis/kernel_totals.h"
 #include "base/number.h"
-#include "base/text.h"
 #include "skills/skills.h"
 #include "trace/kernel_class.h"
 

@@ -42,7 +42,7 @@ Object MakeRow(const Trace& trace, const ThreadShare& share, int64_t all_cycles,
     const Thread& thread = trace.threads[Index(share.thread)];
     tid = thread.tid();
     global_tid = thread.global_tid;
-    pid = Process{ProcessWord(thread.global_tid)}.pid();
+    pid = thread.pid();
     name = TextCell(trace, NameOf(trace, thread.global_tid));
   }
   return {{"tid", std::move(tid)},
@@ -53,12 +53,6 @@ Object MakeRow(const Trace& trace, const ThreadShare& share, int64_t all_cycles,
           {"cycles", share.cycles},
           {"samples", share.samples},
           {"sample_pct", Percent(share.samples, all_samples, 2).value_or(0)}};
-}
-
-// Whole sums of hostile captures do not fit; the loader bounds each sample, not their number.
-int64_t Add(int64_t a, int64_t b) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  return a > kMost - b ? kMost : a + b;
 }
 
 Result<Answer> Run(const Query& query) {
@@ -73,8 +67,9 @@ Result<Answer> Run(const Query& query) {
     }
     ThreadShare& share = by_thread[samples.thread[row]];
     share.thread = samples.thread[row];
-    share.cycles = Add(share.cycles, samples.cycles[row]);
-    all_cycles = Add(all_cycles, samples.cycles[row]);
+    // The loader bounds the cycles of each sample, not the number of samples.
+    share.cycles = SaturatingAdd(share.cycles, samples.cycles[row]);
+    all_cycles = SaturatingAdd(all_cycles, samples.cycles[row]);
     ++share.samples;
     ++all_samples;
   }
@@ -102,11 +97,6 @@ Result<Answer> Run(const Query& query) {
   return answer;
 }
 
-std::string ThreadCell(const Object& row) {
-  const int64_t* pid = row.Find("pid")->AsInt();
-  return pid == nullptr ? "-" : fmt::format("{}/{}", *pid, *row.Find("tid")->AsInt());
-}
-
 }  // namespace
 
 Skill skill_thread_utilization() {
@@ -119,7 +109,7 @@ Skill skill_thread_utilization() {
       .reads = {{TableId::kSamples, {Column::kWhole}}, {TableId::kThreadNames, {Column::kWhole}}},
       .params = {Param::Count("limit", 10, "largest number of threads to list")},
       .columns = {{"tid", Unit::kId, "thread id, null when unknown; repeats across processes",
-                   "PID/TID", ThreadCell},
+                   "PID/TID", PidTidText},
                   {"thread_name", Unit::kText,
                    "its name of the highest priority, null when it has none", "Thread"},
                   {"cpu_pct", Unit::kPct,

@@ -15,11 +15,10 @@ namespace {
 
 Object MakeRow(const Trace& trace, const KernelTotal& group, int64_t all_ns) {
   const TensorCoreUse tensor = TensorCoreClass(trace.Text(group.name));
-  const double average = Ratio(group.total_ns, group.count) / 1e6;
   return {{"kernel_name", trace.Text(group.name)},
           {"invocations", group.count},
           {"total_ms", NsToMs(group.total_ns, 2, Rounding::kHalfAway)},
-          {"avg_ms", RoundHalfAway(average, 2)},
+          {"avg_ms", MeanMs(group.total_ns, group.count, 2, Rounding::kHalfAway)},
           {"min_ms", NsToMs(group.min_ns, 2, Rounding::kHalfAway)},
           {"max_ms", NsToMs(group.max_ns, 2, Rounding::kHalfAway)},
           {"tc_eligible", tensor.eligible},

@@ -41,8 +41,6 @@ constexpr std::array<std::string_view, 6> kShapeNumbers = {"16816",  "1688",  "8
 // says.
 constexpr std::array<std::string_view, 3> kScalarWords = {"ffma", "simt", "f32f32_f32f32"};
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
 bool Holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }

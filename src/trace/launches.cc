@@ -125,6 +125,12 @@ bool AnyProcessUnknown(const std::vector<ThreadId>& threads) {
 
 }  // namespace
 
+void SortByCall(std::vector<Launch>& launches) {
+  std::sort(launches.begin(), launches.end(), [](const Launch& a, const Launch& b) {
+    return a.call != b.call ? a.call < b.call : a.kernel < b.kernel;
+  });
+}
+
 std::vector<uint32_t> LinkLaunches(const Trace& trace, const GpuEvents& events,
                                    std::span<const uint8_t> wanted) {
   const CallIndex index(trace, wanted);

@@ -18,10 +18,19 @@ inline constexpr uint32_t kNoCall = 0xFFFFFFFF;
 // after the work, one that starts within this much of it still counts as its launch.
 inline constexpr int64_t kClockSkewNs = 50'000;
 
+// A kernel and the API call that launched it, as rows of their tables.
+struct Launch {
+  uint32_t kernel = 0;
+  uint32_t call = 0;
+};
+
+// Sorts by call, then by kernel. Calls lie in order of their start, so this is order by time too.
+void SortByCall(std::vector<Launch>& launches);
+
 // For each row of `events`, the row of trace.calls that launched it, or kNoCall. Where the process
 // of either side is unknown, the correlation id alone decides, unless calls of several processes
-// would do. Needs kTime, kCorrelation of both,
-// kLane of `events` and kThread of the calls. O(events · log calls + calls).
+// would do. Needs kTime, kCorrelation of both, kLane of `events` and kThread of the calls.
+// O(events · log calls + calls).
 // With `wanted`, one byte per row of trace.calls, only the calls that it marks are candidates.
 std::vector<uint32_t> LinkLaunches(const Trace& trace, const GpuEvents& events,
                                    std::span<const uint8_t> wanted = {});

@@ -3,13 +3,14 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace nsys {
 namespace {
 
 // Keys whose value numbers the single range and says nothing about what it does.
 constexpr std::string_view kRunningIds[] = {"op_id", "seq"};
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsHexDigit(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
 size_t SkipBlanks(std::string_view text, size_t at) {

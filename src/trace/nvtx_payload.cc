@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
+
 namespace nsys {
 namespace {
 
@@ -66,7 +68,7 @@ uint64_t LittleEndian(std::string_view bytes, size_t at, size_t width) {
 }
 
 int HexDigit(char c) {
-  if (c >= '0' && c <= '9') {
+  if (IsDigit(c)) {
     return c - '0';
   }
   const char lower = static_cast<char>(c | 0x20);
@@ -190,7 +192,7 @@ std::string NormalFieldName(std::string_view name) {
   for (const char c : name) {
     if (c >= 'A' && c <= 'Z') {
       normal += static_cast<char>(c - 'A' + 'a');
-    } else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
+    } else if (IsLetter(c) || IsDigit(c)) {
       normal += c;
     }
   }

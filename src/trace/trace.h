@@ -32,6 +32,7 @@ struct Thread {
   int64_t global_tid = 0;
   ProcessId process = ProcessId::kNone;  // the one of the same host, VM and pid
   int64_t tid() const { return global_tid & kThreadBits; }
+  int64_t pid() const { return Process{ProcessWord(global_tid)}.pid(); }
 };
 
 // Where GPU work runs. Stream numbers repeat across processes, devices and contexts, so a stream
