@@ -182,18 +182,17 @@ Result<Answer> SqlSkill::Run(const Query& query) const {
     }
   }
   Result<SqlRows> rows = session->Run(statement, {});
-  return rows.ok() ? AnswerFrom(rows.value())
-                   : AnswerTo(std::move(rows).TakeError(), statement.text);
+  return rows.ok() ? AnswerFrom(rows.value()) : AnswerTo(std::move(rows).TakeError());
 }
 
 // An abstention when the statement is fine, but the capture lacks a table or column that some
 // captures have.
-Result<Answer> SqlSkill::AnswerTo(Error error, const std::string& sql) const {
+Result<Answer> SqlSkill::AnswerTo(Error error) const {
   // The words of the engines.
   const std::string table = WordBehind(error.message, {"no such table: ", "Table with name "});
   const std::string column = WordBehind(
       error.message, {"no such column: ", "Referenced column ", "does not have a column named "});
-  if ((!table.empty() || !column.empty()) && CheckSql(sql, source_.engine).ok()) {
+  if ((!table.empty() || !column.empty()) && Check().ok()) {
     return !table.empty()
                ? AbstainForTables({table})
                : Answer::Abstain(fmt::format("This export lacks the column {}.", column));

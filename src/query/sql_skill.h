@@ -46,7 +46,7 @@ class SqlSkill {
   Result<Answer> Run(const Query& query) const;
   // Nothing for a name that stands for no value.
   std::optional<Value> ValueOf(const Query& query, const std::string& name) const;
-  Result<Answer> AnswerTo(Error error, const std::string& sql) const;
+  Result<Answer> AnswerTo(Error error) const;
 
   MarkdownSkill source_;
   std::string file_;

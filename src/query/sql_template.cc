@@ -18,14 +18,21 @@ namespace {
 struct TablePlaceholder {
   std::string_view name;
   TableId table;
+  std::string_view stand_in = {};  // for a capture without the table; empty: it is needed
 };
-constexpr std::array<TablePlaceholder, 7> kTables = {{{"kernel_table", TableId::kKernel},
-                                                      {"runtime_table", TableId::kRuntime},
-                                                      {"nvtx_table", TableId::kNvtx},
-                                                      {"memcpy_table", TableId::kMemcpy},
-                                                      {"memset_table", TableId::kMemset},
-                                                      {"sync_table", TableId::kSync},
-                                                      {"sync_type_table", TableId::kSyncTypes}}};
+constexpr std::string_view kNoGraphs =
+    R"((SELECT 0 AS start, 0 AS "end", 0 AS "deviceId", 0 AS "contextId", 0 AS "greenContextId",
+0 AS "streamId", 0 AS "correlationId", 0 AS "globalPid", 0 AS "graphId", 0 AS "graphExecId"
+WHERE 0 = 1))";
+constexpr std::array<TablePlaceholder, 8> kTables = {
+    {{"kernel_table", TableId::kKernel},
+     {"runtime_table", TableId::kRuntime},
+     {"nvtx_table", TableId::kNvtx},
+     {"memcpy_table", TableId::kMemcpy},
+     {"memset_table", TableId::kMemset},
+     {"sync_table", TableId::kSync},
+     {"sync_type_table", TableId::kSyncTypes},
+     {"graph_trace_table", TableId::kGraphTrace, kNoGraphs}}};
 constexpr std::array<std::string_view, 4> kOwnValues = {"trim_start_ns", "trim_end_ns",
                                                         "overhead_ns", "_sqlite_path"};
 
@@ -111,7 +118,7 @@ class SqlTemplate::Builder {
   std::optional<Piece> PieceFor(std::string_view name) const {
     for (const TablePlaceholder& one : kTables) {
       if (one.name == name) {
-        return Piece{.kind = Kind::kTable, .text = "", .table = one.table};
+        return Piece{.kind = Kind::kTable, .text = std::string(one.stand_in), .table = one.table};
       }
     }
     const auto fixed = [](Kind kind) { return Piece{.kind = kind, .text = "", .table = {}}; };
@@ -137,7 +144,7 @@ class SqlTemplate::Builder {
   }
 
   void AddPiece(Piece piece) {
-    if (piece.kind == Kind::kTable) {
+    if (piece.kind == Kind::kTable && piece.text.empty()) {
       NeedTable(piece.table);
     } else if (piece.kind == Kind::kNvtxText || piece.kind == Kind::kNvtxJoin) {
       NeedTable(TableId::kNvtx);
@@ -299,7 +306,7 @@ std::string SqlTemplate::Write(const TableName& table_name, bool has_window,
         sql += piece.text;
         break;
       case Kind::kTable:
-        sql += QuoteName(table_name(piece.table));
+        sql += table_name(piece);
         break;
       case Kind::kTrimClause:
         sql += has_window ? "AND k.start >= :trim_start_ns AND k.\"end\" <= :trim_end_ns" : "";
@@ -333,21 +340,26 @@ std::string SqlTemplate::Expand(const Schema& schema, bool has_window) const {
   if (strings != nullptr) {
     nvtx.strings = strings->name;
   }
-  const auto name_of = [&](TableId table) {
-    const SourceTable* found = schema.Find(table);
-    return found != nullptr ? std::string_view(found->name) : CanonicalName(table);
+  const auto name_of = [&](const Piece& piece) {
+    const SourceTable* found = schema.Find(piece.table);
+    if (found == nullptr && !piece.text.empty()) {
+      return piece.text;
+    }
+    return QuotedName(found != nullptr ? std::string_view(found->name)
+                                       : CanonicalName(piece.table));
   };
   return Write(name_of, has_window, nvtx);
 }
 
 std::vector<std::string> SqlTemplate::Variants() const {
+  const auto canonical = [](const Piece& piece) { return QuotedName(CanonicalName(piece.table)); };
   std::vector<std::string> variants;
   const bool uses_nvtx = Uses(Kind::kNvtxText) || Uses(Kind::kNvtxJoin);
   for (const bool has_window : {false, true}) {
     for (const bool text_id : {false, true}) {
       const bool same = (has_window && !uses_trim_clause()) || (text_id && !uses_nvtx);
       if (!same) {
-        variants.push_back(Write(CanonicalName, has_window, {.text_id = text_id}));
+        variants.push_back(Write(canonical, has_window, {.text_id = text_id}));
       }
     }
   }

@@ -2,6 +2,8 @@
 // The SQL of a custom skill: a statement in which {name} stands for something of the capture.
 //
 //   {kernel_table} … {sync_type_table}   the capture's own name of that table, quoted
+//   {graph_trace_table}                  the table of CUDA graphs traced as a whole, or one without
+//                                        rows where the capture has none
 //   {trim_clause}                        AND k.start >= … AND k."end" <= …, or nothing
 //   {nvtx_text_expr}, {nvtx_text_join}   the text of a range of NVTX_EVENTS n
 //   {trim_start_ns}, {trim_end_ns}, {overhead_ns}, {_sqlite_path}, and every declared parameter:
@@ -45,7 +47,7 @@ class SqlTemplate {
   enum class Kind { kVerbatim, kTable, kTrimClause, kNvtxText, kNvtxJoin, kValue };
   struct Piece {
     Kind kind = Kind::kVerbatim;
-    std::string text;  // verbatim, or the name of a value
+    std::string text;  // verbatim, the name of a value, or what stands in for a missing table
     TableId table = TableId::kKernel;
   };
   struct NvtxNames {

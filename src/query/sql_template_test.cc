@@ -48,6 +48,17 @@ TEST(SqlTemplate, NamesTablesOfTheCapture) {
             (std::vector<TableId>{TableId::kKernel, TableId::kMemcpy}));
 }
 
+TEST(SqlTemplate, GraphsMayBeMissing) {
+  EXPECT_THAT(Expanded("FROM {graph_trace_table} g"),
+              testing::AllOf(StartsWith("FROM (SELECT 0 AS start"), HasSubstr("0 = 1) g")));
+  EXPECT_TRUE(Parsed("FROM {graph_trace_table}").tables().empty());
+  Schema schema = KernelSchema();
+  schema.tables.push_back({"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", {{"start", "INTEGER"}}});
+  schema.resolved[static_cast<size_t>(TableId::kGraphTrace)] = schema.tables.back().name;
+  EXPECT_EQ(Parsed("FROM {graph_trace_table} g").Expand(schema, false),
+            "FROM \"CUPTI_ACTIVITY_KIND_GRAPH_TRACE\" g");
+}
+
 TEST(SqlTemplate, TrimClauseComesWithAWindow) {
   EXPECT_EQ(Expanded("WHERE 1=1 {trim_clause};"), "WHERE 1=1 ;");
   EXPECT_EQ(Expanded("WHERE 1=1 {trim_clause}", true),

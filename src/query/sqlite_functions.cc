@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "query/sqlite_functions.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
+#include "base/number.h"
 #include "query/views.h"
 #include "trace/kernel_class.h"
 
@@ -43,12 +45,25 @@ void ActiveFunction(sqlite3_context* context, int /*count*/, sqlite3_value** val
   TensorCoreFunction(context, values[0], &TensorCoreUse::active);
 }
 
+void RoundFunction(sqlite3_context* context, int /*count*/, sqlite3_value** values) {
+  const int64_t places = sqlite3_value_int64(values[1]);
+  const int type = sqlite3_value_type(values[0]);
+  const bool known = (type == SQLITE_INTEGER || type == SQLITE_FLOAT) && places >= 0 &&
+                     places <= 9 && sqlite3_value_type(values[1]) == SQLITE_INTEGER;
+  if (!known) {
+    return sqlite3_result_null(context);
+  }
+  sqlite3_result_double(context,
+                        RoundHalfEven(sqlite3_value_double(values[0]), static_cast<int>(places)));
+}
+
 using Function = void (*)(sqlite3_context*, int, sqlite3_value**);
 
+constexpr int kFlags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+
 int RegisterFunction(sqlite3* db, std::string_view name, Function function) {
-  const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
   return sqlite3_create_function_v2(
-      db, std::string(name).c_str(), 1, flags, new KernelClasses, function, nullptr, nullptr,
+      db, std::string(name).c_str(), 1, kFlags, new KernelClasses, function, nullptr, nullptr,
       [](void* classes) { delete static_cast<KernelClasses*>(classes); });
 }
 
@@ -56,7 +71,9 @@ int RegisterFunction(sqlite3* db, std::string_view name, Function function) {
 
 bool RegisterSqliteFunctions(sqlite3* db) {
   return RegisterFunction(db, kTensorCoreEligible, EligibleFunction) == SQLITE_OK &&
-         RegisterFunction(db, kTensorCoreActive, ActiveFunction) == SQLITE_OK;
+         RegisterFunction(db, kTensorCoreActive, ActiveFunction) == SQLITE_OK &&
+         sqlite3_create_function_v2(db, std::string(kRoundHalfEven).c_str(), 2, kFlags, nullptr,
+                                    RoundFunction, nullptr, nullptr, nullptr) == SQLITE_OK;
 }
 
 }  // namespace nsys

@@ -140,7 +140,8 @@ constexpr std::string_view kFunctions[] = {"->",
                                            "upper",
                                            "zeroblob",
                                            kTensorCoreEligible,
-                                           kTensorCoreActive};
+                                           kTensorCoreActive,
+                                           kRoundHalfEven};
 
 // The functions that give tables. SQLite declares them when they are first named, which the gate
 // would take for a write: they are named once before it closes.

@@ -109,6 +109,25 @@ Result<Answer> Run(const Query& query) {
   return answer;
 }
 
+constexpr std::string_view kSql = R"sql(WITH copies AS (
+  SELECT (k.start - MIN(k.start) OVER ()) / 1000000000 AS second, k.start AS begins,
+         k.[end] AS ends, CASE WHEN k.bytes > 0 THEN k.bytes ELSE 0 END AS bytes
+  FROM {memcpy_table} k
+  WHERE k.copyKind = 1 AND k.deviceId = {device} AND k.[end] >= k.start {trim_clause}
+)
+SELECT second,
+       COUNT(*) AS ops,
+       SUM(bytes) / 1e6 AS total_mb,
+       -- bytes per nanosecond are GB/s; 0 without a duration
+       COALESCE(CAST(SUM(bytes) AS REAL) / NULLIF(SUM(ends - begins), 0), 0.0) AS avg_gbps,
+       MIN(begins) AS window_start,
+       MAX(ends) AS window_end,
+       SUM(bytes) AS total_bytes,
+       SUM(ends - begins) AS total_ns
+FROM copies
+GROUP BY second
+ORDER BY second)sql";
+
 }  // namespace
 
 Skill skill_h2d_distribution() {
@@ -141,7 +160,8 @@ Skill skill_h2d_distribution() {
                         {"spikes", Unit::kNested, "their volume and times; spike only"},
                         {"gpu_id", Unit::kId, "CUDA device; spike only"}},
       .empty_text = "no host-to-device copies on this GPU in the window",
-      .run = Run};
+      .run = Run,
+      .sql = kSql};
 }
 
 }  // namespace nsys

@@ -142,6 +142,72 @@ Result<Answer> Run(const Query& query) {
   return answer;
 }
 
+constexpr std::string_view kSql = R"sql(WITH picked AS (
+  SELECT k.deviceId AS device, k.streamId AS stream, k.globalPid AS process,
+         k.contextId AS context, k.start AS begins, k.[end] AS ends
+  FROM {kernel_table} k
+  WHERE k.[end] >= k.start {trim_clause}
+),
+streams AS MATERIALIZED (
+  SELECT device, stream, process, context, COUNT(*) AS kernels, SUM(ends - begins) AS kernel_ns,
+         MIN(begins) AS first_ns, MAX(ends) AS last_ns
+  FROM picked
+  GROUP BY device, stream, process, context
+),
+-- Kernels, and between them the graphs that were traced as a whole.
+work AS (
+  SELECT * FROM picked
+  UNION ALL
+  SELECT s.device, s.stream, s.process, s.context, MAX(g.start, s.first_ns),
+         MIN(g.[end], s.last_ns)
+  FROM {graph_trace_table} g
+  JOIN streams s ON s.device IS g.deviceId AND s.stream IS g.streamId
+                AND s.process IS g.globalPid AND s.context IS g.contextId
+  WHERE g.[end] >= g.start AND g.start < s.last_ns AND g.[end] > s.first_ns
+),
+-- To where earlier work of the stream reaches; what lies between that and the next is a gap.
+covered AS (
+  SELECT *, COALESCE(MAX(ends) OVER (
+           PARTITION BY device, stream, process, context ORDER BY begins, ends
+           ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), begins) AS until_ns
+  FROM work
+),
+gaps AS (
+  SELECT *, MAX(begins - until_ns, 0) AS gap_ns,
+         MAX(MAX(begins - until_ns, 0)) OVER (
+           PARTITION BY device, stream, process, context) AS longest_ns
+  FROM covered
+),
+pauses AS (
+  SELECT device, stream, process, context, SUM(gap_ns > 0) AS gaps, SUM(gap_ns) AS total_ns,
+         MAX(longest_ns) AS longest_ns, SUM(gap_ns > 1000000) AS stalls,
+         MIN(CASE WHEN gap_ns > 0 AND gap_ns = longest_ns THEN until_ns END) AS longest_from_ns,
+         SUM(MAX(ends - MAX(begins, until_ns), 0)) AS busy_ns
+  FROM gaps
+  GROUP BY device, stream, process, context
+)
+SELECT s.stream AS streamId,
+       s.kernels AS kernel_count,
+       ROUND((s.last_ns - s.first_ns) / 1e6 * 100) / 100 AS span_ms,
+       ROUND(s.kernel_ns / 1e6 * 100) / 100 AS total_kernel_ms,
+       ROUND(s.kernels / (NULLIF(s.last_ns - s.first_ns, 0) / 1e6) * 10) / 10
+         AS dispatch_rate_per_ms,
+       ROUND(100.0 * p.busy_ns / (s.last_ns - s.first_ns) * 10) / 10 AS occupancy_pct,
+       ROUND(CAST(s.kernel_ns AS REAL) / s.kernels / 1e3 * 10) / 10 AS avg_kernel_us,
+       ROUND(p.longest_ns / 1e6 * 1000) / 1000 AS max_gap_ms,
+       ROUND(CAST(p.total_ns AS REAL) / NULLIF(p.gaps, 0) / 1e3 * 10) / 10 AS avg_gap_us,
+       p.stalls AS sync_stalls,
+       s.device AS deviceId,
+       (s.process >> 24) & 16777215 AS pid,
+       s.last_ns - s.first_ns AS span_ns,
+       p.longest_ns AS max_gap_ns,
+       p.longest_from_ns AS max_gap_start_ns
+FROM streams s
+JOIN pauses p ON p.device IS s.device AND p.stream IS s.stream AND p.process IS s.process
+             AND p.context IS s.context
+ORDER BY s.kernels DESC, s.stream, s.device, s.process, s.context
+LIMIT {limit})sql";
+
 }  // namespace
 
 Skill skill_kernel_launch_pattern() {
@@ -179,7 +245,8 @@ Skill skill_kernel_launch_pattern() {
            {"max_gap_ns", Unit::kNs, "the longest gap, exact"},
            {"max_gap_start_ns", Unit::kTimeNs, "where it begins; null if there is none"}},
       .empty_text = "no kernels in the window",
-      .run = Run};
+      .run = Run,
+      .sql = kSql};
 }
 
 }  // namespace nsys

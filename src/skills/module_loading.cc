@@ -102,6 +102,48 @@ Result<Answer> Run(const Query& query) {
   return answer;
 }
 
+constexpr std::string_view kSql = R"sql(WITH apis AS MATERIALIZED (
+  SELECT id, name, loads
+  FROM (SELECT id, value AS name,
+               value LIKE '%CompilePTX%' OR value LIKE '%nvrtcCompileProgram%' OR
+               value LIKE '%cuLink%' OR value LIKE '%cuModuleLoad%' OR
+               value LIKE '%cudaModuleLoad%' OR value LIKE '%cuLibraryLoad%' OR
+               value LIKE '%cudaLibraryLoad%' OR value LIKE '%cuLibraryGetKernel%' OR
+               value LIKE '%cudaLibraryGetKernel%' OR value LIKE '%cuLibraryGetModule%' OR
+               value LIKE '%cuKernelGetFunction%' AS loads
+        FROM StringIds)
+  WHERE loads OR name LIKE '%cuModuleGetLoadingMode%'
+),
+first_kernels AS MATERIALIZED (
+  SELECT globalPid AS process, MIN(start) AS at_ns
+  FROM CUPTI_ACTIVITY_KIND_KERNEL
+  WHERE [end] >= start
+  GROUP BY globalPid
+),
+-- Until the first kernel of the calling process, or of an unknown one.
+calls AS (
+  SELECT a.name, a.loads, k.start AS begins, k.[end] AS ends,
+         COALESCE(own.at_ns, (SELECT at_ns FROM first_kernels WHERE process IS NULL),
+                  9223372036854775807) AS until_ns
+  FROM {runtime_table} k
+  JOIN apis a ON a.id = k.nameId
+  LEFT JOIN first_kernels own ON own.process = (k.globalTid & ~16777215)
+  WHERE k.[end] >= k.start {trim_clause}
+)
+SELECT name AS api_name,
+       COUNT(*) AS occurrences,
+       nsys_round(SUM(ends - begins) / 1e6, 2) AS total_ms,
+       nsys_round(MAX(ends - begins) / 1e6, 2) AS max_ms,
+       nsys_round(CAST(SUM(ends - begins) AS REAL) / COUNT(*) / 1e6, 2) AS avg_ms,
+       SUM(ends - begins) AS total_ns,
+       CASE WHEN EXISTS (SELECT 1 FROM first_kernels)
+            THEN nsys_round(SUM(MAX(MIN(ends, until_ns) - begins, 0)) / 1e6, 2)
+       END AS before_first_kernel_ms,
+       MAX(loads) AS loads_code
+FROM calls
+GROUP BY name
+ORDER BY total_ns DESC, name)sql";
+
 }  // namespace
 
 Skill skill_module_loading() {
@@ -126,7 +168,8 @@ Skill skill_module_loading() {
                {"loads_code", Unit::kFlag, "no for a call that only asks how code is loaded",
                 "Loads code"}},
           .empty_text = "no call that compiles or loads code in the window",
-          .run = Run};
+          .run = Run,
+          .sql = kSql};
 }
 
 }  // namespace nsys

@@ -83,6 +83,28 @@ Result<Answer> Run(const Query& query) {
   return answer;
 }
 
+constexpr std::string_view kSql = R"sql(WITH groups AS (
+  SELECT k.name AS name, COUNT(*) AS calls, SUM(k.[end] - k.start) AS total_ns,
+         MAX(k.uses_tc) AS active
+  FROM kernels k
+  WHERE k.is_tc_eligible AND k.[end] >= k.start {trim_clause}
+  GROUP BY k.name
+)
+SELECT name AS kernel_name,
+       total_ns / 1e6 AS total_gpu_ms,
+       calls AS call_count,
+       -- the name decides: all executions or none
+       active * total_ns / 1e6 AS tc_active_ms,
+       active * calls AS tc_active_calls,
+       CASE WHEN active AND total_ns > 0 THEN 100.0 ELSE 0.0 END AS tc_achieved_pct,
+       active * 100.0 AS tc_calls_pct,
+       NOT (active AND total_ns > 0) AS is_outlier,
+       active AS tc_active,
+       total_ns
+FROM groups
+ORDER BY total_ns DESC, name
+LIMIT {limit})sql";
+
 }  // namespace
 
 Skill skill_tensor_core_usage() {
@@ -114,7 +136,8 @@ Skill skill_tensor_core_usage() {
       .empty_text =
           "no kernel in the window whose name says matrix product, convolution or "
           "attention",
-      .run = Run};
+      .run = Run,
+      .sql = kSql};
 }
 
 }  // namespace nsys

@@ -97,6 +97,30 @@ Result<Answer> Run(const Query& query) {
   return answer;
 }
 
+constexpr std::string_view kSql = R"sql(WITH threads AS (
+  SELECT k.globalTid AS word, COUNT(*) AS samples, SUM(k.cpuCycles) AS cycles
+  FROM COMPOSITE_EVENTS k
+  WHERE k.start IS NOT NULL AND k.cpuCycles BETWEEN 0 AND 1099511627776
+    AND ({trim_start_ns} IS NULL OR k.start BETWEEN {trim_start_ns} AND {trim_end_ns})
+  GROUP BY k.globalTid
+)
+SELECT t.word & 16777215 AS tid,
+       (SELECT s.value
+        FROM ThreadNames n
+        JOIN StringIds s ON s.id = n.nameId
+        WHERE n.globalTid = t.word
+        ORDER BY COALESCE(n.priority, 0) DESC, s.value
+        LIMIT 1) AS thread_name,
+       COALESCE(nsys_round(100.0 * t.cycles / SUM(t.cycles) OVER (), 2), 0.0) AS cpu_pct,
+       t.word AS global_tid,
+       (t.word >> 24) & 16777215 AS pid,
+       t.cycles,
+       t.samples,
+       nsys_round(100.0 * t.samples / SUM(t.samples) OVER (), 2) AS sample_pct
+FROM threads t
+ORDER BY t.cycles DESC, t.word IS NULL, t.word
+LIMIT {limit})sql";
+
 }  // namespace
 
 Skill skill_thread_utilization() {
@@ -122,7 +146,8 @@ Skill skill_thread_utilization() {
                   {"sample_pct", Unit::kPct, "samples / all samples in the window",
                    "Share of samples"}},
       .empty_text = "no sample in the window",
-      .run = Run};
+      .run = Run,
+      .sql = kSql};
 }
 
 }  // namespace nsys
