@@ -25,7 +25,7 @@ const std::vector<FrameworkWords>& Frameworks() {
       {"SGLang", {"sglang", "radixattention", "tokenattention"}},
       {"Megatron-LM", {"megatron", "p2p_comm", "flushgroups"}},
       {"DeepSpeed", {"deepspeed", "zero_optimization", "zero_stage"}},
-      {"PyTorch", {"at::", "aten::", "c10", "torch"}},
+      {"PyTorch", {"at::", "aten::", "c10::", "torch"}},
   };
   return table;
 }

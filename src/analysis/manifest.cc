@@ -169,6 +169,7 @@ Reads ManifestReads() {
 Manifest ComputeManifest(Views& views, int64_t device, const std::optional<Window>& window) {
   const Trace& trace = views.trace();
   Manifest manifest;
+  manifest.device = device;
   manifest.fingerprint = FingerprintOf(views);
   manifest.span = AnalysedSpan(trace, window);
   manifest.kernels = KernelTotals(views, device, window);
@@ -190,10 +191,13 @@ Manifest ComputeManifest(Views& views, int64_t device, const std::optional<Windo
 
 std::string SuspectedBottleneck(const Trace& trace, const Manifest& manifest) {
   if (*manifest.causes && !(*manifest.causes)->found.empty()) {
-    const RootCause& first = (*manifest.causes)->found.front();
-    const int64_t span = (*manifest.causes)->span.length_ns();
+    const RootCauses& causes = **manifest.causes;
+    const RootCause& first = causes.found.front();
+    const int64_t span = causes.span.length_ns();
     if (first.recoverable_ns() > 0 && first.recoverable_ns() * kBottleneckShare >= span) {
-      return fmt::format("{}: up to {} of {} ({:.1f} %)", first.pattern,
+      const std::string where =
+          causes.device == manifest.device ? "" : fmt::format(" (device {})", causes.device);
+      return fmt::format("{}{}: up to {} of {} ({:.1f} %)", first.pattern, where,
                          FormatDuration(first.recoverable_ns()), FormatDuration(span),
                          Percent(first.recoverable_ns(), span, 1).value_or(0));
     }

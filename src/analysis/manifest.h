@@ -51,6 +51,7 @@ struct IterationSummary {
 };
 
 struct Manifest {
+  int64_t device = 0;
   Fingerprint fingerprint;
   std::optional<Span> span;          // of all kernels, cut to the window; nothing without overlap
   std::vector<KernelTotal> kernels;  // of the device, most time first
@@ -73,9 +74,10 @@ Reads ManifestReads();
 // its part of the manifest is empty. The pointers in it live as long as `views`.
 Manifest ComputeManifest(Views& views, int64_t device, const std::optional<Window>& window);
 
-// In words, what costs most: the largest cause if it could give back at least 5 % of its span; else
-// a kernel with more than 60 % of the kernel time; else iterations of which the slowest takes more
-// than one and a half times the median. Empty when none of it holds.
+// In words, what costs most: the largest cause if it could give back at least 5 % of its span, with
+// its device where that is another one than the manifest's (see FindRootCauses); else a kernel with
+// more than 60 % of the kernel time; else iterations of which the slowest takes more than one and a
+// half times the median. Empty when none of it holds.
 std::string SuspectedBottleneck(const Trace& trace, const Manifest& manifest);
 
 }  // namespace nsys

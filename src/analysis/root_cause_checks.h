@@ -15,15 +15,18 @@
 namespace nsys {
 
 // What all checks look at. `span` runs from the first start to the last end of the device's kernels
-// inside the window; the sets lie within it.
+// inside the window, which `overlap` is about; the sets lie within it. Kernels over the window's
+// edges belong to no figure, but while they run nothing stands idle.
 struct CauseContext {
   Views& views;
   int64_t device = 0;
   std::optional<Window> window;
   const Overlap& overlap;
   Span span;
-  SpanSet kernels;  // some kernel runs
-  SpanSet idle;     // nothing runs: no kernel, copy, memset or graph
+  SpanSet compute;                // some compute kernel runs
+  SpanSet kernels;                // some kernel runs
+  SpanSet exposed_communication;  // communication inside the window runs, and no compute
+  SpanSet idle;                   // nothing runs: no kernel, copy, memset or graph
   std::vector<RootCause>& found;
 
   const Trace& trace() const { return views.trace(); }

@@ -81,6 +81,29 @@ void Rank(std::vector<RootCause>& causes) {
   });
 }
 
+// Sets what runs when within the span.
+void PaintSpan(CauseContext& context) {
+  const Window span{.begin_ns = context.span.begin_ns, .end_ns = context.span.end_ns};
+  const Overlap* running = &context.overlap;
+  if (context.window) {
+    // With the parts of kernels that reach over the window's edges.
+    const std::optional<Overlap>& all =
+        OverlapOf(context.views, context.device, span, KernelCut::kClipped);
+    running = all ? &*all : running;
+  }
+  context.compute = running->compute;
+  SpanSet kernels = running->compute;
+  kernels.insert(kernels.end(), running->communication.begin(), running->communication.end());
+  context.kernels = Union(std::move(kernels));
+  context.exposed_communication = Subtract(context.overlap.communication, context.compute);
+  const BusyDevices& busy = BusyDevicesOf(context.views, span);
+  const auto device = busy.find(context.device);  // absent when no kernel there has a length
+  context.idle = Union({context.span});
+  if (device != busy.end()) {
+    context.idle = Subtract(context.idle, device->second.active);
+  }
+}
+
 std::optional<RootCauses> Find(Views& views, int64_t wanted, const std::optional<Window>& window) {
   const Trace& trace = views.trace();
   const auto device = DeviceToAnalyse(trace, wanted, window);
@@ -92,19 +115,17 @@ std::optional<RootCauses> Find(Views& views, int64_t wanted, const std::optional
     return std::nullopt;
   }
   RootCauses result{.device = *device, .span = {overlap->first_ns, overlap->last_ns}, .found = {}};
-  std::vector<Span> kernels(overlap->compute.begin(), overlap->compute.end());
-  kernels.insert(kernels.end(), overlap->communication.begin(), overlap->communication.end());
   CauseContext context{.views = views,
                        .device = *device,
                        .window = window,
                        .overlap = *overlap,
                        .span = result.span,
-                       .kernels = Union(std::move(kernels)),
+                       .compute = {},
+                       .kernels = {},
+                       .exposed_communication = {},
                        .idle = {},
                        .found = result.found};
-  const BusyDevices& busy =
-      BusyDevicesOf(views, {.begin_ns = context.span.begin_ns, .end_ns = context.span.end_ns});
-  context.idle = Subtract({context.span}, busy.at(*device).active);
+  PaintSpan(context);
   for (const auto check : {CheckIdleStretches, CheckExposedCommunication, CheckCommunicators,
                            CheckHostToDevice, CheckSmallKernels, CheckHotspot,
                            CheckCommunicationBound, CheckLayers, CheckHostSynchronization,

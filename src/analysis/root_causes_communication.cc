@@ -21,10 +21,6 @@ constexpr double kSlowLinksPct = 20.0;  // of the peak of the links
 constexpr int64_t kLeastCommunicatorNs = 1'000;
 constexpr int64_t kSyncAfterNs = 1'000'000;  // a wait that begins this soon after a collective
 
-SpanSet ExposedCommunication(const Overlap& overlap) {
-  return Subtract(overlap.communication, overlap.compute);
-}
-
 bool IsStreamOrDeviceWait(std::string_view api) {
   return api.find("StreamSynchronize") != std::string_view::npos ||
          api.find("DeviceSynchronize") != std::string_view::npos ||
@@ -96,23 +92,24 @@ Diagnosis Diagnose(const CauseContext& context) {
 }  // namespace
 
 void CheckExposedCommunication(const CauseContext& context) {
-  const Overlap& overlap = context.overlap;
-  const double hidden = Percent(overlap.overlap_ns, Length(overlap.communication), 1).value_or(0);
-  if (overlap.communication_only_ns <= 0 || hidden >= kWellHiddenPct) {
+  const int64_t all = Length(context.overlap.communication);
+  const int64_t exposed = Length(context.exposed_communication);
+  const double hidden = Percent(all - exposed, all, 1).value_or(0);
+  if (exposed <= 0 || hidden >= kWellHiddenPct) {
     return;
   }
   const Diagnosis diagnosis = Diagnose(context);
   RootCause cause;
   cause.pattern = "NCCL Serialization";
-  cause.severity = context.IfMaterial(Severity::kCritical, overlap.communication_only_ns);
+  cause.severity = context.IfMaterial(Severity::kCritical, exposed);
   cause.evidence = fmt::format(
       "{} of {} communication time run with no compute beside it ({} of the span); {:.1f} % is "
       "hidden: {}",
-      FormatDuration(overlap.communication_only_ns), FormatDuration(Length(overlap.communication)),
-      context.ShareOfSpan(overlap.communication_only_ns), hidden, diagnosis.reason);
+      FormatDuration(exposed), FormatDuration(all), context.ShareOfSpan(exposed), hidden,
+      diagnosis.reason);
   cause.recommendation = diagnosis.advice;
-  cause.magnitude_ns = overlap.communication_only_ns;
-  cause.claim = ExposedCommunication(overlap);
+  cause.magnitude_ns = exposed;
+  cause.claim = context.exposed_communication;
   cause.place = Longest(cause.claim);
   cause.where = context.DeviceWords();
   context.found.push_back(std::move(cause));
@@ -168,7 +165,7 @@ void CheckCommunicationBound(const CauseContext& context) {
   }
   RootCause cause;
   cause.pattern = "Compute-Communication Imbalance";
-  cause.severity = context.IfMaterial(Severity::kCritical, overlap.communication_only_ns);
+  cause.severity = context.IfMaterial(Severity::kCritical, Length(context.exposed_communication));
   cause.evidence =
       fmt::format("{} of compute beside {} of communication: {:.2f} to 1", FormatDuration(compute),
                   FormatDuration(communication), Ratio(compute, communication));
@@ -176,7 +173,7 @@ void CheckCommunicationBound(const CauseContext& context) {
       "Communicate less per unit of work: a lower degree of tensor parallelism, larger batches, "
       "evenly loaded stages; a rank that waits for others shows up as communication too.";
   cause.magnitude_ns = communication;
-  cause.claim = ExposedCommunication(overlap);
+  cause.claim = context.exposed_communication;
   cause.place = Longest(overlap.communication);
   cause.where = context.DeviceWords();
   context.found.push_back(std::move(cause));

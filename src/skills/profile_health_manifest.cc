@@ -83,11 +83,16 @@ List KernelsCell(const Trace& trace, const Manifest& manifest) {
   return list;
 }
 
-// Empty where the capture does not tell.
+// Empty where sync_cost_analysis has no answer: without its tables, and where no record tells its
+// device.
 Object SyncCell(Views& views, int64_t device, const std::optional<Window>& window) {
   const Trace& trace = views.trace();
   const auto span = SyncCostSpan(trace, window);
-  if (!span || !trace.schema.Has(TableId::kSync)) {
+  if (!span || !trace.schema.Has(TableId::kSync) || !trace.schema.Has(TableId::kSyncTypes)) {
+    return {};
+  }
+  const SyncCost& any = *SyncCostOf(views, std::nullopt, *span);
+  if (any.by_device.empty() && any.some_without_device) {
     return {};
   }
   return SyncCostRow(trace, *SyncCostOf(views, device, *span), *span);
