@@ -156,9 +156,9 @@ std::string ManifestReport(const Answer& answer) {
                             Real(quality, "profiler_overhead_ms"), Real(quality, "overhead_pct")));
   }
   ReportCauses(row, report);
-  if (row.Find("suspected_bottleneck") != nullptr) {
-    report.Line("Bottleneck", Words(row, "suspected_bottleneck"));
-  }
+  report.Line("Bottleneck", row.Find("suspected_bottleneck") != nullptr
+                                ? Words(row, "suspected_bottleneck")
+                                : "nothing that stands out by itself");
   return report.Take() + "\nNext: nsys-ai skill run root_cause_matcher PROFILE says what to do.\n";
 }
 

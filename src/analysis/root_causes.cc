@@ -104,6 +104,24 @@ void PaintSpan(CauseContext& context) {
   }
 }
 
+void CountTheRest(const CauseContext& context, RootCauses& result) {
+  SpanSet claimed;
+  for (const RootCause& cause : result.found) {
+    claimed.insert(claimed.end(), cause.claim.begin(), cause.claim.end());
+  }
+  claimed = Union(std::move(claimed));
+  result.unclaimed_idle_ns = Length(Subtract(context.idle, claimed));
+  result.unclaimed_communication_ns = Length(Subtract(context.exposed_communication, claimed));
+  const auto part = context.window ? RecordedPart(context.trace(), *context.window) : std::nullopt;
+  if (part) {
+    const BusyDevices& busy =
+        BusyDevicesOf(context.views, {.begin_ns = part->begin_ns, .end_ns = part->end_ns});
+    const auto device = busy.find(context.device);
+    const SpanSet active = device == busy.end() ? SpanSet() : device->second.active;
+    result.edge_idle_ns = Length(Subtract(Subtract({*part}, {context.span}), active));
+  }
+}
+
 std::optional<RootCauses> Find(Views& views, int64_t wanted, const std::optional<Window>& window) {
   const Trace& trace = views.trace();
   const auto device = DeviceToAnalyse(trace, wanted, window);
@@ -134,6 +152,7 @@ std::optional<RootCauses> Find(Views& views, int64_t wanted, const std::optional
   }
   SettleClaims(result.found);
   Rank(result.found);
+  CountTheRest(context, result);
   return result;
 }
 

@@ -38,6 +38,11 @@ struct RootCauses {
   int64_t device = 0;            // the one looked at
   Span span;                     // first start to last end of its kernels inside the window
   std::vector<RootCause> found;  // most recoverable time first, then by severity, then as checked
+  // What no cause claims: time without any work, and communication without compute.
+  int64_t unclaimed_idle_ns = 0;
+  int64_t unclaimed_communication_ns = 0;
+  // Time without any work inside the window, before and after `span`: part of no figure above.
+  int64_t edge_idle_ns = 0;
 };
 
 // What FindRootCauses reads.

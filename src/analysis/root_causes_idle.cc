@@ -63,7 +63,7 @@ std::string_view WordsFor(HostActivity activity) {
     case HostActivity::kSynchronization:
       return "the host mostly waits in synchronization";
     case HostActivity::kMemoryTransfer:
-      return "the host is mostly inside copy calls";
+      return "the host is mostly inside copy or memset calls";
     case HostActivity::kKernelLaunch:
       return "the host is mostly inside launch calls";
     case HostActivity::kOther:
@@ -81,8 +81,8 @@ std::string_view AdviceFor(HostActivity activity) {
              "the GPU (.item(), .cpu() and printing a tensor all wait), or capture the step as a "
              "CUDA graph.";
     case HostActivity::kMemoryTransfer:
-      return "Copy asynchronously from pinned memory on a stream of its own, so that the next "
-             "kernels need not wait for the call.";
+      return "See which calls they are (gpu_idle_gaps names them): copy asynchronously from pinned "
+             "memory, and set memory once instead of in every step.";
     case HostActivity::kKernelLaunch:
       return "Launch less: fuse kernels (torch.compile, custom kernels) or replay a CUDA graph.";
     case HostActivity::kOther:
@@ -161,9 +161,12 @@ void CheckIdleStretches(const CauseContext& context) {
       "the longest, {}",
       Counted(static_cast<int64_t>(stretches.size()), "idle period"), context.DeviceWords(),
       FormatDuration(total), context.ShareOfSpan(total), WordsFor(activity));
-  cause.recommendation = AdviceFor(activity);
   cause.magnitude_ns = total;
   cause.place = Longest(stretches);
+  cause.recommendation = fmt::format(
+      "{} What ran on the host then: nsys-ai skill run code_attribution_candidates PROFILE "
+      "-p start_ns={} -p end_ns={}",
+      AdviceFor(activity), cause.place->begin_ns, cause.place->end_ns);
   cause.where = context.DeviceWords();
   cause.claim = std::move(stretches);
   context.found.push_back(std::move(cause));

@@ -242,6 +242,9 @@ void Loader::ListDevices() {
 void Loader::WarnOfUnreadableNames() {
   const KernelTable& kernels = trace_.kernels;
   const auto unknown = [](StringId id) { return id == StringId::kNone; };
+  if (!trace_.schema.Has(TableId::kStringIds)) {
+    return;  // skills that need names abstain
+  }
   const bool kernels_unnamed =
       !kernels.short_name.empty() &&
       std::all_of(kernels.short_name.begin(), kernels.short_name.end(), unknown) &&

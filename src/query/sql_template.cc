@@ -345,14 +345,13 @@ std::string SqlTemplate::Expand(const Schema& schema, bool has_window) const {
     if (found == nullptr && !piece.text.empty()) {
       return piece.text;
     }
-    return QuotedName(found != nullptr ? std::string_view(found->name)
-                                       : CanonicalName(piece.table));
+    return QuoteName(found != nullptr ? std::string_view(found->name) : CanonicalName(piece.table));
   };
   return Write(name_of, has_window, nvtx);
 }
 
 std::vector<std::string> SqlTemplate::Variants() const {
-  const auto canonical = [](const Piece& piece) { return QuotedName(CanonicalName(piece.table)); };
+  const auto canonical = [](const Piece& piece) { return QuoteName(CanonicalName(piece.table)); };
   std::vector<std::string> variants;
   const bool uses_nvtx = Uses(Kind::kNvtxText) || Uses(Kind::kNvtxJoin);
   for (const bool has_window : {false, true}) {

@@ -153,7 +153,7 @@ Object CommunicatorsCell(Views& views, int64_t device, const std::optional<Windo
   return cell;
 }
 
-Object IdleCell(const std::optional<IdleSummary>& idle) {
+Object IdleCell(const std::optional<IdleSummary>& idle, const std::optional<RootCauses>& causes) {
   if (!idle) {
     return {};
   }
@@ -161,7 +161,8 @@ Object IdleCell(const std::optional<IdleSummary>& idle) {
           {"idle_pct", Percent(idle->stream_gaps_ns, idle->stream_time_ns, 1)},
           {"total_idle_ms", NsToMs(idle->stream_gaps_ns, 2)},
           {"device_idle_ms", NsToMs(idle->idle_ns, 2)},
-          {"device_idle_pct", Percent(idle->idle_ns, idle->span_ns, 1)}};
+          {"device_idle_pct", Percent(idle->idle_ns, idle->span_ns, 1)},
+          {"edge_idle_ms", NsToMs(causes ? causes->edge_idle_ns : 0, 2)}};
 }
 
 List CausesCell(const std::optional<RootCauses>& causes) {
@@ -220,7 +221,7 @@ Result<Answer> Run(const Query& query) {
              {"nccl", CommunicationCell(manifest.communication)},
              {"communicators", CommunicatorsCell(query.views, device, query.window)},
              {"sync", SyncCell(query.views, device, query.window)},
-             {"idle", IdleCell(manifest.idle)},
+             {"idle", IdleCell(manifest.idle, causes)},
              {"root_cause_count", causes ? causes->found.size() : 0},
              {"root_causes", CausesCell(causes)},
              {"nvtx", NvtxCell(query.views, manifest)},
@@ -231,6 +232,12 @@ Result<Answer> Run(const Query& query) {
   row.Set("device", device);
   Answer answer;
   answer.rows.push_back(std::move(row));
+  if (causes && causes->edge_idle_ns > 0) {
+    answer.notes.push_back(fmt::format(
+        "The window has {} of idle time more, before and after the kernels that lie wholly inside "
+        "it; see pipeline_bubble_metrics.",
+        FormatDuration(causes->edge_idle_ns)));
+  }
   return answer;
 }
 
@@ -272,7 +279,7 @@ Skill skill_profile_health_manifest() {
            {"idle", Unit::kNested,
             "gap_count, idle_pct, total_idle_ms: gaps of more than 1 ms between kernels of single "
             "streams, as gpu_idle_gaps; device_idle_ms, device_idle_pct: nothing at all runs, as "
-            "pipeline_bubble_metrics"},
+            "pipeline_bubble_metrics; edge_idle_ms: as root_cause_matcher"},
            {"root_cause_count", Unit::kCount, "causes that root_cause_matcher finds"},
            {"root_causes", Unit::kNested, "the first five of them"},
            {"nvtx", Unit::kNested,

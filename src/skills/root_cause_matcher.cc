@@ -52,6 +52,27 @@ Object NothingFound(const RootCauses& causes) {
           {"counted_in", nullptr}};
 }
 
+// The row and the sentences about time that no cause claims.
+void TellTheRest(const RootCauses& causes, Answer& answer) {
+  answer.about.push_back(
+      {{"_unclaimed", true},
+       {"idle_ms", NsToMs(causes.unclaimed_idle_ns, 3)},
+       {"exposed_communication_ms", NsToMs(causes.unclaimed_communication_ns, 3)},
+       {"edge_idle_ms", NsToMs(causes.edge_idle_ns, 3)}});
+  if (causes.unclaimed_idle_ns > 0 || causes.unclaimed_communication_ns > 0) {
+    answer.notes.push_back(fmt::format(
+        "No cause claims {} in which nothing runs, nor {} of communication without compute.",
+        FormatDuration(causes.unclaimed_idle_ns),
+        FormatDuration(causes.unclaimed_communication_ns)));
+  }
+  if (causes.edge_idle_ns > 0) {
+    answer.notes.push_back(fmt::format(
+        "The window has {} of idle time more, before and after the kernels that lie wholly inside "
+        "it (span {}).",
+        FormatDuration(causes.edge_idle_ns), FormatDuration(causes.span.length_ns())));
+  }
+}
+
 // What could not be looked for, since the capture lacks the table.
 void NoteUnchecked(const Trace& trace, Answer& answer) {
   const auto note = [&](TableId table, std::string_view what) {
@@ -92,6 +113,7 @@ Result<Answer> Run(const Query& query) {
         FormatDuration(recoverable), FormatDuration(causes->span.length_ns()), causes->device,
         Percent(recoverable, causes->span.length_ns(), 1).value_or(0)));
   }
+  TellTheRest(*causes, answer);
   if (causes->device != device) {
     answer.notes.push_back(
         fmt::format("No kernel of device {} lies inside the window; this is device {}.", device,
@@ -181,6 +203,13 @@ Skill skill_root_cause_matcher() {
            {"where", Unit::kText, "device, thread, kernel or range"},
            {"counted_in", Unit::kText,
             "cause that claims most of the time this one shares with others; null if none"}},
+      .about_columns =
+          {{"_unclaimed", Unit::kFlag, "true: the row is about time that no cause claims"},
+           {"idle_ms", Unit::kMs, "time of the span in which nothing runs on the device"},
+           {"exposed_communication_ms", Unit::kMs, "communication without compute beside it"},
+           {"edge_idle_ms", Unit::kMs,
+            "with a window: time in which nothing runs, before the first and after the last of the "
+            "kernels wholly inside it; part of no other figure"}},
       .empty_text = "nothing looked at",
       .report = Report,
       .run = Run};

@@ -17,7 +17,8 @@ from naive import KIND, MS, File, Kernel, Span, inside, is_nccl, length, tensor_
 
 SENTENCES = {"evidence", "recommendation", "framework_evidence", "precision_notes", "suspected_bottleneck",
              "analysis_time_utc", "where"}
-DECIMALS = {"root_cause_matcher.recoverable_ms": 3, "root_cause_matcher.magnitude_ms": 3} | {
+DECIMALS = {"root_cause_matcher.recoverable_ms": 3, "root_cause_matcher.magnitude_ms": 3,
+            **{f"root_cause_matcher.{key}": 3 for key in ("idle_ms", "exposed_communication_ms", "edge_idle_ms")}} | {
     f"profile_health_manifest.{key}": decimals for key, decimals in (
         ("recoverable_ms", 3), ("profile_span_ms", 1), ("total_kernel_ms", 1), ("total_nccl_ms", 1),
         ("median_iter_ms", 1), ("slowest_iter_ms", 1), ("profiler_overhead_ms", 1), ("overhead_pct", 1),
@@ -26,7 +27,7 @@ FRAMEWORKS = (("vLLM", "paged_attention|vllm|sampleroutput|modelrunner"),
               ("SGLang", "sglang|radixattention|tokenattention"),
               ("Megatron-LM", "megatron|p2p_comm|flushgroups"),
               ("DeepSpeed", "deepspeed|zero_optimization|zero_stage"),
-              ("PyTorch", "at::|aten::|c10|torch"))
+              ("PyTorch", "at::|aten::|c10::|torch"))
 SEVERITIES = ("critical", "warning", "info")
 
 
@@ -62,7 +63,9 @@ class Look:
         self.span = (min(k.start for k in self.kernels), max(k.end for k in self.kernels))
         self.compute = union((k.start, k.end) for k in self.kernels if not is_nccl(k))
         self.nccl = union((k.start, k.end) for k in self.kernels if is_nccl(k))
-        self.busy_kernels = union(self.compute + self.nccl)
+        near = [k for k in f.kernels if k.device == device and k.start < self.span[1] and k.end > self.span[0]]
+        self.computing = [cut(k.start, k.end, self.span) for k in near if not is_nccl(k)]
+        self.busy_kernels = union(cut(k.start, k.end, self.span) for k in near)
         work = [cut(s, e, self.span) for s, e in naive_system.work(f, device)]
         self.idle = minus([self.span], work)
         self.causes: list[dict] = []
@@ -100,7 +103,7 @@ def idle_periods(x: Look) -> None:
 
 
 def communication(x: Look) -> None:
-    exposed = minus(x.nccl, x.compute)
+    exposed = minus(x.nccl, x.computing)
     hidden = 100 * (length(x.nccl) - length(exposed)) / length(x.nccl) if x.nccl else 0
     if exposed and round(hidden, 1) < 30:
         x.add("NCCL Serialization", "critical", length(exposed), exposed)
@@ -138,7 +141,7 @@ def hotspot(x: Look) -> None:
 
 def balance(x: Look) -> None:
     if x.compute and x.nccl and 2 * length(x.compute) < length(x.nccl):
-        x.add("Compute-Communication Imbalance", "critical", length(x.nccl), minus(x.nccl, x.compute))
+        x.add("Compute-Communication Imbalance", "critical", length(x.nccl), minus(x.nccl, x.computing))
 
 
 def layers(x: Look) -> None:
@@ -221,8 +224,14 @@ def root_cause_matcher(f: File, params: dict, window: Span | None) -> list[dict]
     rows = [{"pattern": c["pattern"], "severity": c["severity"], "evidence": "", "recommendation": "",
              "analysed_device": look.device, "recoverable_ms": length(c["claim"]) / MS,
              "magnitude_ms": c["magnitude_ms"]} for c in look.causes]
-    return rows or [{"pattern": "No Known Anti-Patterns Detected", "severity": "info", "evidence": "",
-                     "recommendation": "", "analysed_device": look.device}]
+    claimed = union(s for c in look.causes for s in c["claim"])
+    part = naive_system.known_part(f, window) if window else look.span
+    beside = minus(minus([part], [look.span]), [cut(s, e, part) for s, e in naive_system.work(f, look.device)])
+    rest = {"_unclaimed": True, "idle_ms": length(minus(look.idle, claimed)) / MS,
+            "exposed_communication_ms": length(minus(minus(look.nccl, look.computing), claimed)) / MS,
+            "edge_idle_ms": length(beside) / MS}
+    return [*rows, rest] if rows else [{"pattern": "No Known Anti-Patterns Detected", "severity": "info", "evidence": "",
+                     "recommendation": "", "analysed_device": look.device}, rest]
 
 
 # ---- profile_health_manifest
