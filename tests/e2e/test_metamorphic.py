@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 import shutil
 import sqlite3
 
@@ -51,6 +52,8 @@ def moved_back(value: object, delta: int, key: str = "") -> object:
         return {k: moved_back(v, delta, k) for k, v in value.items() if k not in ABSOLUTE_MS}
     if isinstance(value, list):
         return [moved_back(v, delta, key) for v in value]
+    if isinstance(value, str):  # a command with times in it
+        return re.sub(r"(start|end)_ns=(-?\d+)", lambda m: f"{m[1]}_ns={int(m[2]) - delta}", value)
     return value - delta if key in POSITIONS and value is not None else value
 
 
