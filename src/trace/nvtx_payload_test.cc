@@ -66,10 +66,12 @@ TEST(NvtxPayload, SchemasAreKeyedByDomain) {
 TEST(NvtxPayload, LastWordIsAnOffsetOrTheSizeOfTheWhole) {
   const std::vector<PayloadSchema> schemas = Schemas();
   const PayloadReader reader(schemas);
-  const auto moved = reader.Open(Header(2, 5, 1, 35) + "abc\x09");
+  const std::string moved_bytes = Header(2, 5, 1, 35) + "abc\x09";  // bodies are views
+  const auto moved = reader.Open(moved_bytes);
   ASSERT_TRUE(moved);
   EXPECT_EQ(moved->bytes, "\x09");
-  const auto total = reader.Open(Header(2, 5, 1, 33) + "\x08");
+  const std::string total_bytes = Header(2, 5, 1, 33) + "\x08";
+  const auto total = reader.Open(total_bytes);
   ASSERT_TRUE(total);
   EXPECT_EQ(total->bytes, "\x08");
   EXPECT_FALSE(reader.Open(Header(2, 5, 1, 34) + "\x08"));
