@@ -98,11 +98,9 @@ std::optional<NvlinkPeak> CommonPeak(const Trace& trace) {
   return common;
 }
 
-}  // namespace
-
-CommunicatorGroups GroupByCommunicator(Views& views, const NcclPayloads& payloads,
-                                       std::optional<int64_t> device,
-                                       const std::optional<Window>& window) {
+CommunicatorGroups Group(Views& views, std::optional<int64_t> device,
+                         const std::optional<Window>& window) {
+  const NcclPayloads& payloads = NcclPayloadsOf(views);
   const Trace& trace = views.trace();
   const KernelTable& kernels = trace.kernels;
   const NcclCalls& calls = NcclCallsOf(views);
@@ -141,25 +139,7 @@ CommunicatorGroups GroupByCommunicator(Views& views, const NcclPayloads& payload
   return result;
 }
 
-CommunicatorFacts FactsOf(const NcclPayloads& payloads, uint64_t communicator) {
-  CommunicatorFacts facts;
-  for (const std::optional<NcclPayload>& payload : payloads.all()) {
-    if (!payload || payload->communicator != communicator) {
-      continue;
-    }
-    if (payload->ranks) {
-      facts.sizes.insert(*payload->ranks);
-    }
-    if (payload->rank) {
-      facts.ranks.insert(*payload->rank);
-    }
-    if (payload->cuda_device) {
-      facts.cuda_devices.insert(*payload->cuda_device);
-    }
-  }
-  return facts;
-}
-
+// The number of (process, device) pairs with NCCL kernels.
 int64_t CapturedRanks(Views& views) {
   const Trace& trace = views.trace();
   const KernelTable& kernels = trace.kernels;
@@ -175,6 +155,43 @@ int64_t CapturedRanks(Views& views) {
     ranks.emplace(of.global_pid, of.device);
   }
   return static_cast<int64_t>(ranks.size());
+}
+
+CommunicatorWorld Describe(Views& views) {
+  CommunicatorWorld world;
+  for (const std::optional<NcclPayload>& payload : NcclPayloadsOf(views).all()) {
+    if (!payload || !payload->communicator) {
+      continue;
+    }
+    CommunicatorFacts& facts = world.facts[*payload->communicator];
+    if (payload->ranks) {
+      facts.sizes.insert(*payload->ranks);
+    }
+    if (payload->rank) {
+      facts.ranks.insert(*payload->rank);
+    }
+    if (payload->cuda_device) {
+      facts.cuda_devices.insert(*payload->cuda_device);
+    }
+  }
+  for (const auto& [communicator, facts] : world.facts) {
+    world.largest = std::max(world.largest, facts.size().value_or(0));
+  }
+  world.peak = CommonPeak(views.trace());
+  world.captured_ranks = CapturedRanks(views);
+  return world;
+}
+
+}  // namespace
+
+const CommunicatorGroups& CommunicatorsOf(Views& views, std::optional<int64_t> device,
+                                          const std::optional<Window>& window) {
+  return views.Once<CommunicatorGroups>({.device = device, .window = window, .text = {}},
+                                        [&] { return Group(views, device, window); });
+}
+
+const CommunicatorWorld& CommunicatorWorldOf(Views& views) {
+  return views.Once<CommunicatorWorld>({}, [&] { return Describe(views); });
 }
 
 std::string InferredDimension(std::optional<int64_t> size, int64_t captured_ranks,
@@ -203,20 +220,6 @@ std::optional<double> BusFactor(std::string_view operation, std::optional<int64_
   const bool shares =
       operation == "allgather" || operation == "reducescatter" || operation == "alltoall";
   return shares ? std::optional(n - 1) : std::nullopt;
-}
-
-CommunicatorWorld DescribeWorld(Views& views, const NcclPayloads& payloads) {
-  CommunicatorWorld world;
-  for (const std::optional<NcclPayload>& payload : payloads.all()) {
-    if (payload && payload->communicator && !world.facts.contains(*payload->communicator)) {
-      const CommunicatorFacts facts = FactsOf(payloads, *payload->communicator);
-      world.largest = std::max(world.largest, facts.size().value_or(0));
-      world.facts.emplace(*payload->communicator, facts);
-    }
-  }
-  world.peak = CommonPeak(views.trace());
-  world.captured_ranks = CapturedRanks(views);
-  return world;
 }
 
 std::optional<double> BandwidthGbps(const CommunicatorGroup& group) {

@@ -60,15 +60,9 @@ struct CommunicatorGroups {
 
 // The kernels of `device` (all devices without one) that touch the window. Needs what AddNcclReads
 // says, and the payloads and schemas.
-CommunicatorGroups GroupByCommunicator(Views& views, const NcclPayloads& payloads,
-                                       std::optional<int64_t> device,
-                                       const std::optional<Window>& window);
-
-// What the payloads say about `communicator`; empty when none names it.
-CommunicatorFacts FactsOf(const NcclPayloads& payloads, uint64_t communicator);
-
-// The number of (process, device) pairs with NCCL kernels: ranks that the capture holds.
-int64_t CapturedRanks(Views& views);
+// Grouped once per device and window.
+const CommunicatorGroups& CommunicatorsOf(Views& views, std::optional<int64_t> device,
+                                          const std::optional<Window>& window);
 
 // What a communicator of `size` ranks can be, from the capture alone:
 // "single_rank_or_unknown", "data_parallel_or_global" when it has all the ranks there are,
@@ -90,15 +84,16 @@ struct NvlinkPeak {
 struct CommunicatorWorld {
   std::map<uint64_t, CommunicatorFacts> facts;  // of all communicators that payloads tell of
   std::optional<NvlinkPeak> peak;               // of the GPUs, provided that all of them agree
-  int64_t captured_ranks = 0;
-  int64_t largest = 0;  // ranks of the largest communicator
+  int64_t captured_ranks = 0;                   // (process, device) pairs with NCCL kernels
+  int64_t largest = 0;                          // ranks of the largest communicator
 
   std::string Dimension(const CommunicatorGroup& group) const {
     return InferredDimension(facts.at(group.communicator).size(), captured_ranks, largest);
   }
 };
-// Of the whole capture, whatever the window. Needs what AddNcclReads says, payloads and GPUs.
-CommunicatorWorld DescribeWorld(Views& views, const NcclPayloads& payloads);
+// Of the whole capture, whatever the window; described once per run. Needs what AddNcclReads says,
+// payloads and GPUs.
+const CommunicatorWorld& CommunicatorWorldOf(Views& views);
 
 // Message bytes over summed kernel time, in GB/s; nothing unless all sizes are known.
 std::optional<double> BandwidthGbps(const CommunicatorGroup& group);

@@ -141,4 +141,8 @@ std::string_view NcclSchemaCategory(const PayloadSchema& schema) {
   return peer ? "p2p" : "collective";
 }
 
+const NcclPayloads& NcclPayloadsOf(Views& views) {
+  return views.Once<NcclPayloads>({}, [&] { return NcclPayloads(views.trace()); });
+}
+
 }  // namespace nsys

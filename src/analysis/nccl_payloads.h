@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/views.h"
 #include "trace/trace.h"
 
 namespace nsys {
@@ -42,6 +43,9 @@ class NcclPayloads {
  private:
   std::vector<std::optional<NcclPayload>> decoded_;
 };
+
+// The payloads of the trace of `views`, decoded once per run.
+const NcclPayloads& NcclPayloadsOf(Views& views);
 
 // What a schema describes: "init" (a communicator comes or goes), "p2p", "collective", or
 // "group_marker" (no size).

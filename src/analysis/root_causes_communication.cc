@@ -119,10 +119,8 @@ void CheckCommunicators(const CauseContext& context) {
   if (context.trace().payloads.empty()) {
     return;
   }
-  const NcclPayloads payloads(context.trace());
-  const CommunicatorWorld world = DescribeWorld(context.views, payloads);
-  const CommunicatorGroups found =
-      GroupByCommunicator(context.views, payloads, context.device, context.window);
+  const CommunicatorWorld& world = CommunicatorWorldOf(context.views);
+  const CommunicatorGroups& found = CommunicatorsOf(context.views, context.device, context.window);
   const CommunicatorGroup* worst = nullptr;
   double worst_pct = kSlowLinksPct;
   for (const CommunicatorGroup& group : found.groups) {

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 
 #include "base/number.h"
+
+#include <fmt/core.h>
 
 namespace nsys {
 namespace {
@@ -201,6 +204,22 @@ std::string Join(std::span<const std::string> parts, std::string_view separator)
     out += part;
   }
   return out;
+}
+
+std::vector<std::string> DistinctNames(const std::vector<std::string>& names) {
+  std::set<std::string> taken(names.begin(), names.end());
+  std::set<std::string> used;
+  std::vector<std::string> distinct;
+  for (const std::string& name : names) {
+    std::string candidate = name;
+    for (int n = 2; used.contains(candidate) || (candidate != name && taken.contains(candidate));
+         ++n) {
+      candidate = fmt::format("{}_{}", name, n);
+    }
+    used.insert(candidate);
+    distinct.push_back(candidate);
+  }
+  return distinct;
 }
 
 }  // namespace nsys

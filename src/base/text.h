@@ -55,4 +55,7 @@ std::string Counted(int64_t count, std::string_view noun);
 // Parts joined with `separator`.
 std::string Join(std::span<const std::string> parts, std::string_view separator);
 
+// `names` made distinct: a name that came before gets _2, _3, … behind it.
+std::vector<std::string> DistinctNames(const std::vector<std::string>& names);
+
 }  // namespace nsys

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/deadline.h"
 #include "cli/output_guard.h"

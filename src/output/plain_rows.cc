@@ -2,7 +2,6 @@
 #include "output/plain_rows.h"
 
 #include <algorithm>
-#include <set>
 
 #include <fmt/core.h>
 
@@ -67,22 +66,6 @@ void EachObject(const PlainRows& rows, const Sink& sink) {
 }
 
 }  // namespace
-
-std::vector<std::string> DistinctNames(const std::vector<std::string>& names) {
-  std::set<std::string> taken(names.begin(), names.end());
-  std::set<std::string> used;
-  std::vector<std::string> distinct;
-  for (const std::string& name : names) {
-    std::string candidate = name;
-    for (int n = 2; used.contains(candidate) || (candidate != name && taken.contains(candidate));
-         ++n) {
-      candidate = fmt::format("{}_{}", name, n);
-    }
-    used.insert(candidate);
-    distinct.push_back(candidate);
-  }
-  return distinct;
-}
 
 std::string PlainRowsToText(const PlainRows& rows, std::optional<size_t> width) {
   constexpr size_t kUsualText = 60;

@@ -19,9 +19,6 @@ struct PlainRows {
   std::optional<int64_t> total_rows = std::nullopt;
 };
 
-// `names` made distinct: a name that came before gets _2, _3, … behind it.
-std::vector<std::string> DistinctNames(const std::vector<std::string>& names);
-
 // An aligned table whose texts are cut so that it fits into `width` columns, where that is
 // possible; numbers to the right. "(no rows)" below the header when there are none.
 std::string PlainRowsToText(const PlainRows& rows, std::optional<size_t> width);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <set>
 
 #include <fmt/core.h>
 
@@ -57,17 +56,13 @@ Answer AbstainForTables(const std::vector<std::string>& names) {
                          {{"missing_tables", List(names.begin(), names.end())}});
 }
 
-// Rows as objects. Of several columns of one name, the second is called name_2, and so on.
+// Rows as objects, under distinct names.
 Answer AnswerFrom(const SqlRows& rows) {
   Answer answer;
-  std::set<std::string> taken;
   for (const SqlColumn& column : rows.columns) {
-    std::string key = column.name;
-    for (int copy = 2; !taken.insert(key).second; ++copy) {
-      key = fmt::format("{}_{}", column.name, copy);
-    }
-    answer.keys.push_back(std::move(key));
+    answer.keys.push_back(column.name);
   }
+  answer.keys = DistinctNames(answer.keys);
   answer.rows.reserve(rows.rows.size());
   for (const std::vector<Value>& row : rows.rows) {
     Object& object = answer.rows.emplace_back();

@@ -128,13 +128,13 @@ std::optional<Answer> AbstainForPayloads(const Trace& trace, const NcclPayloads&
 }
 
 Result<Answer> Run(const Query& query) {
-  const NcclPayloads payloads(query.trace);
+  const NcclPayloads& payloads = NcclPayloadsOf(query.views);
   if (auto abstention = AbstainForPayloads(query.trace, payloads)) {
     return *std::move(abstention);
   }
-  const CommunicatorWorld world = DescribeWorld(query.views, payloads);
-  CommunicatorGroups found =
-      GroupByCommunicator(query.views, payloads, query.params.OptionalInt("device"), query.window);
+  const CommunicatorWorld& world = CommunicatorWorldOf(query.views);
+  CommunicatorGroups found =  // a copy, to be put into another order
+      CommunicatorsOf(query.views, query.params.OptionalInt("device"), query.window);
   std::stable_sort(found.groups.begin(), found.groups.end(),
                    [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
   Answer answer;

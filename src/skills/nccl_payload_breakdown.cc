@@ -43,7 +43,7 @@ std::pair<int64_t, int64_t> KeyOf(const PayloadSchema& schema) {
 Found Collect(const Query& query) {
   const Trace& trace = query.trace;
   const NvtxTable& nvtx = trace.nvtx;
-  const NcclPayloads payloads(trace);
+  const NcclPayloads& payloads = NcclPayloadsOf(query.views);
   Found found;
   for (size_t row = 0; row < nvtx.size(); ++row) {
     const bool carries = nvtx.payload[row] != kNoPayload;

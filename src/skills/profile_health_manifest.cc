@@ -122,12 +122,10 @@ Object CommunicationCell(const CommunicationSummary& summary) {
 
 // Zeros where the capture holds no payloads.
 Object CommunicatorsCell(Views& views, int64_t device, const std::optional<Window>& window) {
-  const bool known = !views.trace().payloads.empty();
-  const NcclPayloads payloads(views.trace());
-  CommunicatorGroups found;
-  if (known) {
-    found = GroupByCommunicator(views, payloads, device, window);
+  if (views.trace().payloads.empty()) {
+    return {{"communicators", 0}, {"collective_rows", 0}};
   }
+  const CommunicatorGroups& found = CommunicatorsOf(views, device, window);
   const CommunicatorGroup* first = nullptr;
   std::set<uint64_t> communicators;
   for (const CommunicatorGroup& group : found.groups) {
@@ -138,7 +136,7 @@ Object CommunicatorsCell(Views& views, int64_t device, const std::optional<Windo
   if (first == nullptr) {
     return cell;
   }
-  const CommunicatorWorld world = DescribeWorld(views, payloads);
+  const CommunicatorWorld& world = CommunicatorWorldOf(views);
   int64_t subgroups = 0;
   int64_t slow = 0;
   for (const CommunicatorGroup& group : found.groups) {
@@ -270,8 +268,7 @@ Skill skill_profile_health_manifest() {
            {"overlap", Unit::kNested, "as overlap_breakdown: compute, communication, both, idle"},
            {"nccl", Unit::kNested,
             "communication kernels of the device: streams, number, operation with most time and "
-            "its "
-            "share, sum of durations"},
+            "its share, sum of durations"},
            {"communicators", Unit::kNested,
             "as nccl_communicator_analysis; zeros where the capture holds no payloads"},
            {"sync", Unit::kNested,
