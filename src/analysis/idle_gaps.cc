@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 
+#include "analysis/host_sync.h"
 #include "analysis/selection.h"
 #include "trace/overlap_index.h"
 
@@ -82,7 +83,7 @@ int64_t CopyTimeWithin(Views& views, const IdleGap& gap) {
 
 HostActivity ActivityOf(const std::string& api) {
   const auto holds = [&](const char* part) { return api.find(part) != std::string::npos; };
-  if (holds("Synchronize")) {
+  if (SynchronizedBy(api)) {
     return HostActivity::kSynchronization;
   }
   if (holds("Memcpy") || holds("Memset")) {

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "analysis/host_sync.h"
 #include "analysis/nccl_communicators.h"
 #include "analysis/root_cause_checks.h"
 #include "analysis/selection.h"
@@ -22,9 +23,8 @@ constexpr int64_t kLeastCommunicatorNs = 1'000;
 constexpr int64_t kSyncAfterNs = 1'000'000;  // a wait that begins this soon after a collective
 
 bool IsStreamOrDeviceWait(std::string_view api) {
-  return api.find("StreamSynchronize") != std::string_view::npos ||
-         api.find("DeviceSynchronize") != std::string_view::npos ||
-         api.find("CtxSynchronize") != std::string_view::npos;
+  const auto awaited = SynchronizedBy(api);
+  return awaited == kStreamSynchronize || awaited == kContextSynchronize;
 }
 
 // Starts of waiting calls, ascending, by process.
