@@ -47,7 +47,8 @@ need_tool npm npm
 need_tool python3 python3
 python3 -c 'import pip' 2> /dev/null || missing+=(python3-pip)
 python3 -c 'import venv, ensurepip' 2> /dev/null || missing+=(python3-venv)
-need_package ca-certificates libsqlite3-dev libfmt-dev libcli11-dev libgtest-dev libgmock-dev
+need_package ca-certificates libsqlite3-dev libfmt-dev libcli11-dev libgtest-dev libgmock-dev \
+  libisal-dev zlib1g-dev libzstd-dev libprotozero-dev
 if ((want_lint)); then need_package clang-format-19 clang-tidy-19; fi
 if ((want_fuzz)); then need_package clang-19 libclang-rt-19-dev; fi
 

@@ -15,7 +15,8 @@ std::optional<Span> SpanOf(const Trace& trace, int64_t device,
   }
   const LanesOnDevice on_device(trace, device);
   Hull hull;
-  for (const GpuEvents* events : {static_cast<const GpuEvents*>(&trace.kernels), &trace.graphs}) {
+  for (const GpuEvents* events :
+       std::initializer_list<const GpuEvents*>{&trace.kernels, &trace.graphs}) {
     for (size_t row = 0; row < events->size(); ++row) {
       if (on_device(events->lane[row])) {
         hull.Add(events->span(row));

@@ -19,6 +19,10 @@ using ProgressSink = std::function<void(int64_t rows)>;
 struct LoadOptions {
   int threads = 1;        // tables read at the same time; the result does not depend on it
   ProgressSink progress;  // may be empty
+  // To draw every row rather than to compute with it: a row that ends before it starts is kept with
+  // no length (Trace::rows_clamped counts them), and an API call without a text is named by its
+  // number, cuda_api_<nameId>.
+  bool for_drawing = false;
 };
 
 // Loads the columns of `reads`. Columns that the file lacks stay at their documented default; rows

@@ -116,7 +116,8 @@ class CopySizes {
   int64_t unusable_ = 0;
 };
 
-Status LoadPlain(TableId table, LoadContext& context, ColumnSet wanted, GpuEvents& to,
+template <typename Table>
+Status LoadPlain(TableId table, LoadContext& context, ColumnSet wanted, Table& to,
                  TableFindings& findings) {
   EventReader reader(context, table);
   GpuColumns common(reader, wanted, to, findings);
@@ -189,11 +190,11 @@ Status LoadCopies(LoadContext& context, ColumnSet wanted, CopyTable& to, TableFi
   return {};
 }
 
-Status LoadMemsets(LoadContext& context, ColumnSet wanted, GpuEvents& to, TableFindings& findings) {
+Status LoadMemsets(LoadContext& context, ColumnSet wanted, MemsetTable& to, TableFindings& findings) {
   return LoadPlain(TableId::kMemset, context, wanted, to, findings);
 }
 
-Status LoadGraphs(LoadContext& context, ColumnSet wanted, GpuEvents& to, TableFindings& findings) {
+Status LoadGraphs(LoadContext& context, ColumnSet wanted, GraphTable& to, TableFindings& findings) {
   return LoadPlain(TableId::kGraphTrace, context, wanted, to, findings);
 }
 

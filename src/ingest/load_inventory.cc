@@ -81,7 +81,7 @@ Status LoadSamples(LoadContext& context, ColumnSet /*wanted*/, SampleTable& to,
   return {};
 }
 
-Status LoadOverheads(LoadContext& context, ColumnSet /*wanted*/, Events& to,
+Status LoadOverheads(LoadContext& context, ColumnSet /*wanted*/, OverheadTable& to,
                      TableFindings& findings) {
   EventReader reader(context, TableId::kOverhead);
   NSYS_TRY(reader.Read(OpenEnd::kDrop, to, [](const Cells&) {}));

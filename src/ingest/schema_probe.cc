@@ -158,6 +158,11 @@ SourceRule RuleOf(TableId table, Column column) {
       return {.all = {"binaryData"}, .any = {}};
     case Column::kWhole:
       return WholeRule(table);
+    case Column::kShape:
+    case Column::kGraph:
+    case Column::kMangled:
+    case Column::kRoute:
+    case Column::kAttributes:
     case Column::kNcclRanges:
       return {};
   }

@@ -40,15 +40,16 @@ struct TableFindings {
 Status LoadKernels(LoadContext& context, ColumnSet wanted, KernelTable& to,
                    TableFindings& findings);
 Status LoadCopies(LoadContext& context, ColumnSet wanted, CopyTable& to, TableFindings& findings);
-Status LoadMemsets(LoadContext& context, ColumnSet wanted, GpuEvents& to, TableFindings& findings);
-Status LoadGraphs(LoadContext& context, ColumnSet wanted, GpuEvents& to, TableFindings& findings);
+Status LoadMemsets(LoadContext& context, ColumnSet wanted, MemsetTable& to,
+                   TableFindings& findings);
+Status LoadGraphs(LoadContext& context, ColumnSet wanted, GraphTable& to, TableFindings& findings);
 Status LoadSyncs(LoadContext& context, ColumnSet wanted, SyncTable& to, TableFindings& findings);
 Status LoadCalls(LoadContext& context, ColumnSet wanted, CallTable& to, TableFindings& findings);
 Status LoadNvtx(LoadContext& context, ColumnSet wanted, NvtxTable& to, TableFindings& findings);
 
 Status LoadSamples(LoadContext& context, ColumnSet wanted, SampleTable& to,
                    TableFindings& findings);
-Status LoadOverheads(LoadContext& context, ColumnSet wanted, Events& to, TableFindings& findings);
+Status LoadOverheads(LoadContext& context, ColumnSet wanted, OverheadTable& to, TableFindings& findings);
 
 // Small tables, each read whole. What the capture lacks stays empty.
 Status LoadCudaDevices(LoadContext& context, std::vector<CudaDevice>& to);

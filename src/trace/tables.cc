@@ -43,6 +43,20 @@ std::string_view CanonicalName(TableId table) {
       return "NVTX_PAYLOAD_SCHEMAS";
     case TableId::kPayloadEntries:
       return "NVTX_PAYLOAD_SCHEMA_ENTRIES";
+    case TableId::kOsrt:
+      return "OSRT_API";
+    case TableId::kMemoryUsage:
+      return "CUDA_GPU_MEMORY_USAGE_EVENTS";
+    case TableId::kGpuMetrics:
+      return "GPU_METRICS";
+    case TableId::kGpuMetricNames:
+      return "TARGET_INFO_GPU_METRICS";
+    case TableId::kProcesses:
+      return "PROCESSES";
+    case TableId::kExportSettings:
+      return "META_DATA_EXPORT";
+    case TableId::kSessionStart:
+      return "TARGET_INFO_SESSION_START_TIME";
   }
   return "";
 }

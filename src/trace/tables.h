@@ -37,8 +37,15 @@ enum class TableId : uint8_t {
   kSyncTypes,
   kPayloadSchemas,
   kPayloadEntries,
+  kOsrt,
+  kMemoryUsage,
+  kGpuMetrics,
+  kGpuMetricNames,
+  kProcesses,
+  kExportSettings,
+  kSessionStart,
 };
-inline constexpr size_t kTableCount = 18;
+inline constexpr size_t kTableCount = 25;
 
 // The name of the table in Nsight's schema, e.g. "CUPTI_ACTIVITY_KIND_KERNEL".
 std::string_view CanonicalName(TableId table);
@@ -56,12 +63,18 @@ enum class Column : uint8_t {
   kMemory,   // of a copy: what memory it reads and writes
   kPayload,  // of an NVTX range whose text begins with nccl: its binary payload; needs kName
   kWhole,    // every column of a table that is always read as a whole: those from kCudaDevice on
+  kShape,    // of a kernel: its grid and block
+  kGraph,    // of a kernel, a copy or a traced graph: which graph, and which node of it
+  kMangled,  // of a kernel: its mangled name
+  kRoute,    // of a copy: devices, contexts and address; of a memset: the value written
+  // Of an NVTX row: whether it is open at the end, category, colour and payload value.
+  kAttributes,
   // Time, thread, name and kind of the NVTX rows whose text begins with nccl. Where nothing else is
   // wanted of the table, other rows are left out, and all are when no name in StringIds holds nccl:
   // then no kernel is one of NCCL.
   kNcclRanges,
 };
-inline constexpr size_t kColumnCount = 11;
+inline constexpr size_t kColumnCount = 16;
 
 class ColumnSet {
  public:
@@ -116,7 +129,11 @@ struct Events {
   Span span(size_t row) const { return {start_ns[row], end_ns[row]}; }
 
   // All columns of a table, so that what is done to rows is done to every column.
-  auto columns() { return std::tie(start_ns, end_ns); }
+  // The recorded ends, where LoadOptions::for_drawing kept a row that ends before it starts: such
+  // a row has end_ns == start_ns. Empty when there is none.
+  std::vector<int64_t> recorded_end_ns;
+
+  auto columns() { return std::tie(start_ns, end_ns, recorded_end_ns); }
 };
 
 struct GpuEvents : Events {
@@ -126,13 +143,37 @@ struct GpuEvents : Events {
   auto columns() { return std::tuple_cat(Events::columns(), std::tie(lane, correlation)); }
 };
 
+inline constexpr int64_t kNoNumber = -1;  // of an id or ordinal that the capture does not tell
+
+struct Extent {
+  int32_t x = 0;
+  int32_t y = 0;
+  int32_t z = 0;
+};
+
+struct KernelShape {
+  Extent grid;
+  Extent block;
+};
+
+// A kernel or a copy as part of a CUDA graph.
+struct GraphPlace {
+  int64_t graph = kNoNumber;  // graphId
+  int64_t node = kNoNumber;   // graphNodeId
+};
+
 struct KernelTable : GpuEvents {
   std::vector<StringId> name;        // demangled, else short, else "kernel_<number of shortName>"
   std::vector<StringId> short_name;  // kNone when the capture does not tell
   std::vector<StringId> demangled_name;  // kNone when the capture does not tell
+  std::vector<StringId> mangled_name;    // kNone when the capture does not tell
+  std::vector<KernelShape> shape;
+  std::vector<GraphPlace> graph;  // empty too when no kernel belongs to a graph
 
   auto columns() {
-    return std::tuple_cat(GpuEvents::columns(), std::tie(name, short_name, demangled_name));
+    return std::tuple_cat(
+        GpuEvents::columns(),
+        std::tie(name, short_name, demangled_name, mangled_name, shape, graph));
   }
 
   // The name that decides a kernel's class: short, else demangled, else "kernel_<number>".
@@ -143,6 +184,17 @@ struct KernelTable : GpuEvents {
 
 inline constexpr int32_t kNoMemoryKind = -1;
 
+// Where a copy leads. Parts that the capture does not tell are kNoNumber, the address is 0.
+struct CopyRoute {
+  int32_t from_device = kNoNumber;
+  int32_t to_device = kNoNumber;
+  int64_t from_context = kNoNumber;
+  int64_t to_context = kNoNumber;
+  int64_t graph_node = kNoNumber;
+  uint64_t virtual_address = 0;
+  int64_t copies = 1;  // copyCount
+};
+
 struct CopyTable : GpuEvents {
   std::vector<int64_t> bytes;
   std::vector<int32_t> kind;  // ENUM_CUDA_MEMCPY_OPER
@@ -150,10 +202,26 @@ struct CopyTable : GpuEvents {
   // tell.
   std::vector<int32_t> from_memory;
   std::vector<int32_t> to_memory;
+  std::vector<CopyRoute> route;
 
   auto columns() {
-    return std::tuple_cat(GpuEvents::columns(), std::tie(bytes, kind, from_memory, to_memory));
+    return std::tuple_cat(GpuEvents::columns(),
+                          std::tie(bytes, kind, from_memory, to_memory, route));
   }
+};
+
+struct MemsetTable : GpuEvents {
+  std::vector<int64_t> bytes;
+  std::vector<int64_t> value;  // what every unit of the memory is set to
+
+  auto columns() { return std::tuple_cat(GpuEvents::columns(), std::tie(bytes, value)); }
+};
+
+// Launches of CUDA graphs that were traced as a whole.
+struct GraphTable : GpuEvents {
+  std::vector<int64_t> graph;  // graphId, or kNoNumber
+
+  auto columns() { return std::tuple_cat(GpuEvents::columns(), std::tie(graph)); }
 };
 
 struct SyncTable : GpuEvents {
@@ -173,6 +241,8 @@ struct CallTable : Events {
 
 inline constexpr uint32_t kNoPayload = 0xFFFFFFFF;
 
+inline constexpr uint32_t kNoAttributes = 0xFFFFFFFF;
+
 // NVTX rows of every type. Marks, and ranges still open at the end of the capture, end when they
 // start.
 struct NvtxTable : Events {
@@ -180,10 +250,47 @@ struct NvtxTable : Events {
   std::vector<StringId> text;  // kNone for a range without a name
   std::vector<int32_t> event_type;
   std::vector<uint32_t> payload;  // row of Trace::payloads, or kNoPayload
+  std::vector<uint32_t> attributes;  // row of Trace::nvtx_attributes, or kNoAttributes
+  std::vector<uint8_t> open;         // 1 when the file has no end for the row
 
   auto columns() {
-    return std::tuple_cat(Events::columns(), std::tie(lane, text, event_type, payload));
+    return std::tuple_cat(Events::columns(),
+                          std::tie(lane, text, event_type, payload, attributes, open));
   }
+};
+
+// Intervals in which the profiler itself cost time.
+struct OverheadTable : Events {
+  std::vector<ThreadId> thread;
+  std::vector<StringId> name;  // kNone when the capture does not tell
+
+  auto columns() { return std::tuple_cat(Events::columns(), std::tie(thread, name)); }
+};
+
+// Calls of the operating system's library that took long enough to be recorded.
+struct OsCallTable : Events {
+  std::vector<ThreadId> thread;
+  std::vector<StringId> name;
+
+  auto columns() { return std::tuple_cat(Events::columns(), std::tie(thread, name)); }
+};
+
+// Allocations and releases of GPU memory: start = end = the moment.
+struct MemoryUsageTable : GpuEvents {
+  std::vector<int64_t> bytes;
+  std::vector<int32_t> kind;       // ENUM_CUDA_MEM_KIND
+  std::vector<int32_t> operation;  // ENUM_CUDA_DEV_MEM_EVENT_OPER: 0 allocation, 1 release
+
+  auto columns() { return std::tuple_cat(GpuEvents::columns(), std::tie(bytes, kind, operation)); }
+};
+
+// Samples of the counters of a GPU: start = end = time of the sample.
+struct GpuMetricTable : Events {
+  std::vector<int64_t> type;    // typeId: one source of samples, that is one GPU
+  std::vector<int32_t> metric;  // metricId
+  std::vector<int64_t> value;
+
+  auto columns() { return std::tuple_cat(Events::columns(), std::tie(type, metric, value)); }
 };
 
 // Samples of what runs on the processors: start = end = time of the sample.

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "trace/ids.h"
@@ -76,6 +77,26 @@ struct ThreadName {
   StringId name = StringId::kNone;
 };
 
+struct ProcessName {
+  int64_t global_pid = 0;
+  std::string name;
+};
+
+// Which counter of which GPU a sample of GpuMetricTable is about.
+struct GpuMetricName {
+  int64_t type = 0;    // typeId
+  int64_t metric = 0;  // metricId
+  std::string source;  // typeName
+  std::string name;    // metricName
+};
+
+// What an NVTX row carries besides its text. A payload is one number or one text.
+struct NvtxAttributes {
+  std::optional<int64_t> category;
+  std::optional<uint32_t> color;  // ARGB
+  std::variant<std::monostate, int64_t, uint64_t, double, std::string> payload;
+};
+
 struct Nic {
   std::string name;
   std::optional<int64_t> vendor;
@@ -139,27 +160,38 @@ struct Trace {
 
   KernelTable kernels;
   CopyTable copies;
-  GpuEvents memsets;
-  GpuEvents graphs;  // one row per launch of a CUDA graph that was traced as a whole
+  MemsetTable memsets;
+  GraphTable graphs;
   SyncTable syncs;
   CallTable calls;
   NvtxTable nvtx;
   SampleTable samples;
-  Events overheads;  // intervals in which the profiler itself cost time
+  OverheadTable overheads;
+  OsCallTable os_calls;
+  MemoryUsageTable memory_usage;
+  GpuMetricTable gpu_metrics;
 
   // Small tables, in a total order of their contents.
   std::vector<Gpu> gpus;                        // by id
   std::vector<CudaDevice> cuda_devices;         // by (ordinal, gpu, pid)
   std::vector<ThreadName> thread_names;         // by (thread, priority descending, text)
   std::vector<Nic> nics;                        // by name
+  std::vector<ProcessName> process_names;       // by global_pid, each once
+  std::vector<GpuMetricName> gpu_metric_names;  // by (type, metric), each once
+  std::vector<NvtxAttributes> nvtx_attributes;  // distinct ones, see NvtxTable::attributes
   std::vector<PayloadSchema> payload_schemas;   // by (domain, id), each once
   std::vector<std::string> payloads;            // raw bytes, by position in NvtxTable::payload
   std::map<int64_t, std::string> memory_kinds;  // names of ENUM_CUDA_MEM_KIND
   std::map<int64_t, std::string> sync_types;    // names of ENUM_CUPTI_SYNC_TYPE
   size_t string_table_size = 0;  // texts of `strings` below this id come from StringIds
 
+  // From the clock of the system to that of the capture, where the export tells.
+  std::optional<int64_t> export_shift_ns;   // EXPORT_CONFIG_TIME_SHIFT
+  std::optional<int64_t> session_start_ns;  // systemClockNs
+
   std::vector<int64_t> device_inventory;  // CUDA ordinals of TARGET_INFO_CUDA_DEVICE, ascending
   std::array<int64_t, kTableCount> rows_left_out = {};  // rows of each table that could not be used
+  std::array<int64_t, kTableCount> rows_clamped = {};   // rows kept though they end too early
   std::vector<std::string> warnings;                    // what was left out while reading, and why
 
   const Lane& LaneOf(const GpuEvents& events, size_t row) const {
