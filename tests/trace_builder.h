@@ -24,6 +24,22 @@ struct KernelSpec {
   int64_t correlation = kNoCorrelation;
   int64_t pid = 100;
   int64_t context = 1;
+  KernelShape shape = {};
+  GraphPlace graph = {};       // Graph() takes the graph alone
+  std::string demangled = {};  // the name given when empty
+  std::string mangled = {};    // none when empty
+};
+
+struct MemsetSpec {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  int64_t stream = 7;
+  int64_t device = 0;
+  int64_t correlation = kNoCorrelation;
+  int64_t pid = 100;
+  int64_t context = 1;
+  int64_t bytes = 0;
+  int64_t value = 0;
 };
 
 struct CallSpec {
@@ -42,6 +58,8 @@ struct RangeSpec {
   int64_t domain = 0;
   int32_t type = kNvtxPushPop;
   std::string payload = {};  // raw bytes; none when empty
+  bool open = false;         // the file has no end: end_ns is taken from start_ns
+  std::optional<NvtxAttributes> attributes = {};
 };
 
 struct CopySpec {
@@ -56,6 +74,7 @@ struct CopySpec {
   int64_t context = 1;
   int32_t from_memory = kNoMemoryKind;
   int32_t to_memory = kNoMemoryKind;
+  CopyRoute route = {};
 };
 
 struct SampleSpec {
@@ -63,6 +82,32 @@ struct SampleSpec {
   int64_t cycles = 0;
   int64_t pid = 100;
   int64_t tid = 100;
+};
+
+// A call of the operating system's library, or time that the profiler cost on a thread.
+struct ThreadSpanSpec {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  int64_t pid = 100;
+  int64_t tid = 100;
+};
+
+struct MemoryUsageSpec {
+  int64_t at_ns = 0;
+  int64_t bytes = 0;
+  int32_t kind = 0;
+  int32_t operation = 0;  // 0 allocation, 1 release
+  int64_t device = 0;
+  int64_t pid = 100;
+  int64_t context = 1;
+  int64_t correlation = kNoCorrelation;
+};
+
+struct MetricSpec {
+  int64_t at_ns = 0;
+  int64_t value = 0;
+  int64_t type = 0;
+  int32_t metric = 0;
 };
 
 struct ThreadNameSpec {
@@ -89,9 +134,16 @@ class TraceBuilder {
     AddGpu(t, spec.start_ns, spec.end_ns, LaneFor(spec.device, spec.stream, spec.pid, spec.context),
            spec.correlation);
     const StringId id = trace_.strings.Intern(name);
-    t.name.push_back(id);
+    const StringId demangled = spec.demangled.empty() ? id : trace_.strings.Intern(spec.demangled);
+    t.name.push_back(demangled);
     t.short_name.push_back(id);
-    t.demangled_name.push_back(id);
+    t.demangled_name.push_back(demangled);
+    t.mangled_name.push_back(spec.mangled.empty() ? StringId::kNone
+                                                  : trace_.strings.Intern(spec.mangled));
+    t.shape.push_back(spec.shape);
+    t.graph.push_back(spec.graph);
+    any_kernel_in_graph_ =
+        any_kernel_in_graph_ || spec.graph.graph != kNoNumber || spec.graph.node != kNoNumber;
     return *this;
   }
 
@@ -103,13 +155,16 @@ class TraceBuilder {
     trace_.copies.kind.push_back(spec.kind);
     trace_.copies.from_memory.push_back(spec.from_memory);
     trace_.copies.to_memory.push_back(spec.to_memory);
+    trace_.copies.route.push_back(spec.route);
     return *this;
   }
 
-  TraceBuilder& Memset(const KernelSpec& spec) {
+  TraceBuilder& Memset(const MemsetSpec& spec) {
     Mark(TableId::kMemset);
     AddGpu(trace_.memsets, spec.start_ns, spec.end_ns,
            LaneFor(spec.device, spec.stream, spec.pid, spec.context), spec.correlation);
+    trace_.memsets.bytes.push_back(spec.bytes);
+    trace_.memsets.value.push_back(spec.value);
     return *this;
   }
 
@@ -118,6 +173,7 @@ class TraceBuilder {
     Mark(TableId::kGraphTrace);
     AddGpu(trace_.graphs, spec.start_ns, spec.end_ns,
            LaneFor(spec.device, spec.stream, spec.pid, spec.context), spec.correlation);
+    trace_.graphs.graph.push_back(spec.graph.graph);
     return *this;
   }
 
@@ -151,9 +207,8 @@ class TraceBuilder {
   TraceBuilder& Sample(const SampleSpec& spec) {
     Mark(TableId::kSamples);
     SampleTable& t = trace_.samples;
-    t.start_ns.push_back(spec.at_ns);
-    t.end_ns.push_back(spec.at_ns);
-    t.thread.push_back(ThreadId{static_cast<uint32_t>(ThreadFor(spec.pid, spec.tid))});
+    AddTimes(t, spec.at_ns, spec.at_ns);
+    t.thread.push_back(ThreadOf(spec.pid, spec.tid));
     t.cycles.push_back(spec.cycles);
     return *this;
   }
@@ -166,11 +221,76 @@ class TraceBuilder {
     return *this;
   }
 
-  // Time that the profiler itself cost.
+  // Time that the profiler itself cost, on no thread.
   TraceBuilder& Overhead(int64_t start_ns, int64_t end_ns) {
     Mark(TableId::kOverhead);
-    trace_.overheads.start_ns.push_back(start_ns);
-    trace_.overheads.end_ns.push_back(end_ns);
+    AddTimes(trace_.overheads, start_ns, end_ns);
+    trace_.overheads.thread.push_back(ThreadId::kNone);
+    trace_.overheads.name.push_back(StringId::kNone);
+    return *this;
+  }
+
+  TraceBuilder& Overhead(const std::string& name, const ThreadSpanSpec& spec) {
+    Mark(TableId::kOverhead);
+    AddTimes(trace_.overheads, spec.start_ns, spec.end_ns);
+    trace_.overheads.thread.push_back(ThreadOf(spec.pid, spec.tid));
+    trace_.overheads.name.push_back(trace_.strings.Intern(name));
+    return *this;
+  }
+
+  TraceBuilder& OsCall(const std::string& name, const ThreadSpanSpec& spec) {
+    Mark(TableId::kOsrt);
+    AddTimes(trace_.os_calls, spec.start_ns, spec.end_ns);
+    trace_.os_calls.thread.push_back(ThreadOf(spec.pid, spec.tid));
+    trace_.os_calls.name.push_back(trace_.strings.Intern(name));
+    return *this;
+  }
+
+  // An allocation or a release of GPU memory. It happens on no stream.
+  TraceBuilder& MemoryUsage(const MemoryUsageSpec& spec) {
+    Mark(TableId::kMemoryUsage);
+    const Lane lane{.device = spec.device,
+                    .stream = std::nullopt,
+                    .global_pid = GlobalPid(spec.pid),
+                    .context = spec.context,
+                    .green_context = std::nullopt};
+    MemoryUsageTable& t = trace_.memory_usage;
+    AddGpu(t, spec.at_ns, spec.at_ns, PositionOf(trace_.lanes, lane), spec.correlation);
+    t.bytes.push_back(spec.bytes);
+    t.kind.push_back(spec.kind);
+    t.operation.push_back(spec.operation);
+    return *this;
+  }
+
+  // A sample of a counter of a GPU.
+  TraceBuilder& Metric(const MetricSpec& spec) {
+    Mark(TableId::kGpuMetrics);
+    GpuMetricTable& t = trace_.gpu_metrics;
+    AddTimes(t, spec.at_ns, spec.at_ns);
+    t.type.push_back(spec.type);
+    t.metric.push_back(spec.metric);
+    t.value.push_back(spec.value);
+    return *this;
+  }
+
+  // The name of a counter.
+  TraceBuilder& MetricName(const GpuMetricName& name) {
+    Mark(TableId::kGpuMetricNames);
+    trace_.gpu_metric_names.push_back(name);
+    return *this;
+  }
+
+  TraceBuilder& NameProcess(const std::string& name, int64_t pid = 100) {
+    Mark(TableId::kProcesses);
+    trace_.process_names.push_back({.global_pid = GlobalPid(pid), .name = name});
+    return *this;
+  }
+
+  // EXPORT_CONFIG_TIME_SHIFT and the start of the session on the clock of the system.
+  TraceBuilder& Clocks(std::optional<int64_t> export_shift_ns,
+                       std::optional<int64_t> session_start_ns) {
+    trace_.export_shift_ns = export_shift_ns;
+    trace_.session_start_ns = session_start_ns;
     return *this;
   }
 
@@ -187,9 +307,8 @@ class TraceBuilder {
   TraceBuilder& Call(const std::string& name, const CallSpec& spec) {
     Mark(TableId::kRuntime);
     CallTable& t = trace_.calls;
-    t.start_ns.push_back(spec.start_ns);
-    t.end_ns.push_back(spec.end_ns);
-    t.thread.push_back(ThreadId{static_cast<uint32_t>(ThreadFor(spec.pid, spec.tid))});
+    AddTimes(t, spec.start_ns, spec.end_ns);
+    t.thread.push_back(ThreadOf(spec.pid, spec.tid));
     t.correlation.push_back(spec.correlation);
     t.name.push_back(trace_.strings.Intern(name));
     return *this;
@@ -198,8 +317,7 @@ class TraceBuilder {
   TraceBuilder& Range(const std::string& text, const RangeSpec& spec) {
     Mark(TableId::kNvtx);
     NvtxTable& t = trace_.nvtx;
-    t.start_ns.push_back(spec.start_ns);
-    t.end_ns.push_back(spec.end_ns);
+    AddTimes(t, spec.start_ns, spec.open ? spec.start_ns : spec.end_ns);
     t.lane.push_back(NvtxLaneId{static_cast<uint32_t>(NvtxLaneFor(spec))});
     t.text.push_back(trace_.strings.Intern(text));
     t.event_type.push_back(spec.type);
@@ -208,6 +326,17 @@ class TraceBuilder {
     if (!spec.payload.empty()) {
       trace_.payloads.push_back(spec.payload);
     }
+    t.open.push_back(spec.open ? 1 : 0);
+    t.attributes.push_back(spec.attributes ? static_cast<uint32_t>(PositionOf(
+                                                 trace_.nvtx_attributes, *spec.attributes))
+                                           : kNoAttributes);
+    return *this;
+  }
+
+  // A range without a name.
+  TraceBuilder& NamelessRange(const RangeSpec& spec) {
+    Range("", spec);
+    trace_.nvtx.text.back() = StringId::kNone;
     return *this;
   }
 
@@ -228,6 +357,10 @@ class TraceBuilder {
   // The finished trace: ids renumbered into their documented order, tables sorted by time.
   Trace Build() {
     Mark(TableId::kStringIds);
+    CountClamped();
+    if (!any_kernel_in_graph_) {
+      trace_.kernels.graph.clear();
+    }
     RenumberProcessesAndThreads();
     RenumberLanes();
     SortTables();
@@ -241,10 +374,40 @@ class TraceBuilder {
     trace_.schema.resolved[static_cast<size_t>(table)] = std::string(CanonicalName(table));
   }
 
+  // A row that ends before it starts is kept as LoadOptions::for_drawing keeps it.
+  static void AddTimes(Events& events, int64_t start_ns, int64_t end_ns) {
+    const bool reversed = end_ns < start_ns;
+    if (reversed && events.recorded_end_ns.empty()) {
+      events.recorded_end_ns = events.end_ns;
+    }
+    if (reversed || !events.recorded_end_ns.empty()) {
+      events.recorded_end_ns.push_back(end_ns);
+    }
+    events.start_ns.push_back(start_ns);
+    events.end_ns.push_back(reversed ? start_ns : end_ns);
+  }
+
+  void CountClamped() {
+    const auto count = [&](TableId table, const Events& events) {
+      for (size_t row = 0; row < events.recorded_end_ns.size(); ++row) {
+        const bool clamped = events.recorded_end_ns[row] < events.start_ns[row];
+        trace_.rows_clamped[static_cast<size_t>(table)] += clamped ? 1 : 0;
+      }
+    };
+    count(TableId::kKernel, trace_.kernels);
+    count(TableId::kMemcpy, trace_.copies);
+    count(TableId::kMemset, trace_.memsets);
+    count(TableId::kGraphTrace, trace_.graphs);
+    count(TableId::kSync, trace_.syncs);
+    count(TableId::kRuntime, trace_.calls);
+    count(TableId::kNvtx, trace_.nvtx);
+    count(TableId::kOsrt, trace_.os_calls);
+    count(TableId::kOverhead, trace_.overheads);
+  }
+
   static void AddGpu(GpuEvents& events, int64_t start_ns, int64_t end_ns, size_t lane,
                      int64_t correlation) {
-    events.start_ns.push_back(start_ns);
-    events.end_ns.push_back(end_ns);
+    AddTimes(events, start_ns, end_ns);
     events.lane.push_back(LaneId{static_cast<uint32_t>(lane)});
     events.correlation.push_back(correlation);
   }
@@ -267,6 +430,10 @@ class TraceBuilder {
     }
     trace_.threads.push_back({.global_tid = global_tid});
     return trace_.threads.size() - 1;
+  }
+
+  ThreadId ThreadOf(int64_t pid, int64_t tid) {
+    return ThreadId{static_cast<uint32_t>(ThreadFor(pid, tid))};
   }
 
   size_t NvtxLaneFor(const RangeSpec& spec) {
@@ -306,11 +473,11 @@ class TraceBuilder {
     const auto new_thread = SortAndMap(trace_.threads, [](const Thread& a, const Thread& b) {
       return a.global_tid < b.global_tid;
     });
-    for (ThreadId& id : trace_.calls.thread) {
-      id = ThreadId{new_thread[Index(id)]};
-    }
-    for (ThreadId& id : trace_.samples.thread) {
-      id = ThreadId{new_thread[Index(id)]};
+    for (std::vector<ThreadId>* column : {&trace_.calls.thread, &trace_.samples.thread,
+                                          &trace_.os_calls.thread, &trace_.overheads.thread}) {
+      for (ThreadId& id : *column) {
+        id = id == ThreadId::kNone ? id : ThreadId{new_thread[Index(id)]};
+      }
     }
     for (NvtxLane& lane : trace_.nvtx_lanes) {
       lane.thread = ThreadId{new_thread[Index(lane.thread)]};
@@ -335,8 +502,8 @@ class TraceBuilder {
   void RenumberLanes() {
     const auto new_lane = SortAndMap(trace_.lanes, std::less<Lane>());
     for (GpuEvents* events :
-         {static_cast<GpuEvents*>(&trace_.kernels), static_cast<GpuEvents*>(&trace_.copies),
-          &trace_.memsets, &trace_.graphs, static_cast<GpuEvents*>(&trace_.syncs)}) {
+         std::initializer_list<GpuEvents*>{&trace_.kernels, &trace_.copies, &trace_.memsets,
+                                           &trace_.graphs, &trace_.syncs, &trace_.memory_usage}) {
       for (LaneId& id : events->lane) {
         id = LaneId{new_lane[Index(id)]};
       }
@@ -357,6 +524,9 @@ class TraceBuilder {
     SortByTime(trace_.nvtx);
     SortByTime(trace_.samples);
     SortByTime(trace_.overheads);
+    SortByTime(trace_.os_calls);
+    SortByTime(trace_.memory_usage);
+    SortByTime(trace_.gpu_metrics);
     SortSmallTables();
   }
 
@@ -372,12 +542,20 @@ class TraceBuilder {
               [](const CudaDevice& a, const CudaDevice& b) {
                 return std::tie(a.ordinal, a.gpu) < std::tie(b.ordinal, b.gpu);
               });
+    std::sort(
+        trace_.process_names.begin(), trace_.process_names.end(),
+        [](const ProcessName& a, const ProcessName& b) { return a.global_pid < b.global_pid; });
+    std::sort(trace_.gpu_metric_names.begin(), trace_.gpu_metric_names.end(),
+              [](const GpuMetricName& a, const GpuMetricName& b) {
+                return std::tie(a.type, a.metric) < std::tie(b.type, b.metric);
+              });
     auto& inventory = trace_.device_inventory;
     std::sort(inventory.begin(), inventory.end());
     inventory.erase(std::unique(inventory.begin(), inventory.end()), inventory.end());
   }
 
   Trace trace_;
+  bool any_kernel_in_graph_ = false;
 };
 
 }  // namespace nsys

@@ -33,6 +33,7 @@ class ExportedSource final : public TableSource {
 
   const std::vector<SourceTable>& tables() const override { return tables_->tables(); }
   SourceLocation location() const override { return tables_->location(); }
+  std::vector<std::string> warnings() const override { return tables_->warnings(); }
   Status Read(std::string_view table, std::span<const WantedColumn> columns,
               const BatchSink& sink) const override {
     return tables_->Read(table, columns, sink);
@@ -76,10 +77,16 @@ SourceResult CheckedForNsight(SourceResult opened, const std::string& path) {
   }
   const std::vector<SourceTable>& tables = opened.value()->tables();
   const Schema schema = ProbeSchema(*opened.value());
-  const bool known = std::any_of(schema.resolved.begin(), schema.resolved.end(),
-                                 [](const auto& name) { return name.has_value(); }) ||
-                     std::any_of(tables.begin(), tables.end(), IsNsightTable) ||
-                     !schema.unknown_gpu_tables.empty();
+  const auto resolves = [&](size_t table) {
+    // Any database may have a table of processes.
+    return static_cast<TableId>(table) != TableId::kProcesses && schema.resolved[table].has_value();
+  };
+  bool known = false;
+  for (size_t table = 0; table < kTableCount; ++table) {
+    known = known || resolves(table);
+  }
+  known = known || std::any_of(tables.begin(), tables.end(), IsNsightTable) ||
+          !schema.unknown_gpu_tables.empty();
   if (known) {
     return opened;
   }
@@ -89,14 +96,20 @@ SourceResult CheckedForNsight(SourceResult opened, const std::string& path) {
                .hint = "make one with `nsys export --type=sqlite` or `--type=parquetdir`"};
 }
 
-SourceResult OpenFolder(const std::string& path, int threads) {
+SourceResult OpenTables(const std::string& folder, const OpenOptions& options) {
+  return OpenParquetFolder(
+      folder, options.threads,
+      {.table_folders = options.table_folders, .keep_going = options.keep_going});
+}
+
+SourceResult OpenFolder(const std::string& path, const OpenOptions& options) {
   if (access(path.c_str(), R_OK | X_OK) != 0) {
     return Error{.code = ErrorCode::kProfile,
                  .message = fmt::format("no permission to read the folder {}", ShownPath(path)),
                  .hint = "ask its owner for permission to read it"};
   }
-  if (!ListParquetFiles(path).empty()) {
-    return CheckedForNsight(OpenParquetFolder(path, threads), path);
+  if (!ListParquetTables(path, options.table_folders).tables.empty()) {
+    return CheckedForNsight(OpenTables(path, options), path);
   }
   std::vector<std::string> others;
   std::error_code error;
@@ -121,7 +134,8 @@ Error NotACapture(const std::string& path, const FileFacts& facts) {
           .hint = facts.hint};
 }
 
-SourceResult OpenReport(const std::string& path, const FileFacts& facts_of_report, int threads) {
+SourceResult OpenReport(const std::string& path, const FileFacts& facts_of_report,
+                        const OpenOptions& options) {
   const SiblingExports siblings = FindSiblingExports(path);
   for (const std::string& sibling : siblings.fresh) {
     const Result<FileFacts> facts = InspectFile(sibling);
@@ -129,7 +143,7 @@ SourceResult OpenReport(const std::string& path, const FileFacts& facts_of_repor
       continue;
     }
     SourceResult opened = facts.value().kind == FileKind::kDirectory
-                              ? OpenFolder(sibling, threads)
+                              ? OpenFolder(sibling, options)
                               : CheckedForNsight(OpenSqlite(sibling), sibling);
     // A sibling that cannot be read is no obstacle as long as something else can.
     if (opened.ok()) {
@@ -147,15 +161,14 @@ SourceResult OpenReport(const std::string& path, const FileFacts& facts_of_repor
     const std::string& sibling = siblings.fresh.front();
     std::error_code error;
     const bool folder = fs::is_directory(sibling, error);
-    return folder ? OpenFolder(sibling, threads) : CheckedForNsight(OpenSqlite(sibling), sibling);
+    return folder ? OpenFolder(sibling, options) : CheckedForNsight(OpenSqlite(sibling), sibling);
   }
   NSYS_ASSIGN(std::unique_ptr<TemporaryExport> files, TemporaryExport::Make(nsys, path));
   std::error_code error;
   const bool folder = fs::is_directory(files->path(), error);
-  NSYS_ASSIGN(
-      std::unique_ptr<TableSource> tables,
-      CheckedForNsight(
-          folder ? OpenParquetFolder(files->path(), threads) : OpenSqlite(files->path()), path));
+  NSYS_ASSIGN(std::unique_ptr<TableSource> tables,
+              CheckedForNsight(
+                  folder ? OpenTables(files->path(), options) : OpenSqlite(files->path()), path));
   return std::unique_ptr<TableSource>(
       std::make_unique<ExportedSource>(std::move(files), std::move(tables)));
 }
@@ -166,11 +179,12 @@ bool HasReportName(const std::string& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<TableSource>> OpenCapture(const std::string& path, int threads) {
+Result<std::unique_ptr<TableSource>> OpenCapture(const std::string& path,
+                                                 const OpenOptions& options) {
   NSYS_ASSIGN(const FileFacts facts, InspectFile(path));
   switch (facts.kind) {
     case FileKind::kDirectory:
-      return OpenFolder(path, threads);
+      return OpenFolder(path, options);
     case FileKind::kSqlite:
       return CheckedForNsight(OpenSqlite(path), path);
     case FileKind::kParquetFile:
@@ -190,7 +204,7 @@ Result<std::unique_ptr<TableSource>> OpenCapture(const std::string& path, int th
             "application, then give the .nsys-rep"};
   }
   if (HasReportName(path)) {
-    return OpenReport(path, facts, threads);
+    return OpenReport(path, facts, options);
   }
   if (facts.kind == FileKind::kReport) {
     return Error{

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace nsys {
@@ -19,8 +21,21 @@ constexpr int64_t kLargestSum = int64_t{1} << 62;
 EventReader::EventReader(LoadContext& context, TableId table)
     : context_(context),
       table_(context.schema.Find(table)),
+      moments_(false),
       start_(Integer("start")),
       end_(Integer("end")) {}
+
+EventReader::EventReader(LoadContext& context, TableId table,
+                         std::span<const std::string_view> times)
+    : context_(context),
+      table_(context.schema.Find(table)),
+      moments_(true),
+      start_(SourceColumnIndex::kAbsent),
+      end_(SourceColumnIndex::kAbsent) {
+  for (size_t i = 0; i < times.size() && start_ == SourceColumnIndex::kAbsent; ++i) {
+    start_ = Integer(times[i]);
+  }
+}
 
 SourceColumnIndex EventReader::Want(std::string_view name, CellType type) {
   if (table_ == nullptr || table_->Find(name) == nullptr) {
@@ -40,12 +55,12 @@ void EventReader::Hint(RowHint hint) {
 }
 
 bool EventReader::HasTimes() {
-  return start_ != SourceColumnIndex::kAbsent && end_ != SourceColumnIndex::kAbsent;
+  return start_ != SourceColumnIndex::kAbsent && (moments_ || end_ != SourceColumnIndex::kAbsent);
 }
 
 bool EventReader::AddTimes(const Cells& cells, OpenEnd open_end, Events& events) {
   const std::optional<int64_t> start = cells.Integer(start_);
-  std::optional<int64_t> end = cells.Integer(end_);
+  std::optional<int64_t> end = moments_ ? start : cells.Integer(end_);
   if (!start) {
     ++without_start_;
     return false;
@@ -57,20 +72,49 @@ bool EventReader::AddTimes(const Cells& cells, OpenEnd open_end, Events& events)
     ++without_end_;
     return false;
   }
-  if (*end < *start) {
+  const bool drawing = context_.options.for_drawing;
+  if (*end < *start && !drawing) {
     ++reversed_;
     return false;
   }
-  // Within these bounds no sum or difference of the analyses can overflow.
-  const bool in_range = *start >= -kLargestTimeNs && *end <= kLargestTimeNs;
-  if (!in_range || *end - *start > kLargestSum - total_ns_) {
+  // Within these bounds no sum or difference of the analyses can overflow. Nobody sums up what is
+  // drawn.
+  const auto [first, last] = std::minmax(*start, *end);
+  const bool in_range = first >= -kLargestTimeNs && last <= kLargestTimeNs;
+  if (!in_range || (!drawing && *end - *start > kLargestSum - total_ns_)) {
     ++out_of_range_;
     return false;
   }
-  total_ns_ += *end - *start;
-  events.start_ns.push_back(*start);
-  events.end_ns.push_back(*end);
+  if (window_ && (*start > window_->end_ns || last < window_->begin_ns)) {
+    return false;
+  }
+  if (!drawing) {
+    total_ns_ += *end - *start;
+  }
+  Append(*start, *end, events);
   return true;
+}
+
+void EventReader::Append(int64_t start, int64_t end, Events& events) {
+  const bool clamped = end < start;
+  std::vector<int64_t>& recorded = events.recorded_end_ns;
+  if (clamped && recorded.empty()) {
+    recorded = events.end_ns;
+  }
+  if (clamped || !recorded.empty()) {
+    recorded.push_back(end);
+  }
+  clamped_ += clamped ? 1 : 0;
+  events.start_ns.push_back(start);
+  events.end_ns.push_back(clamped ? start : end);
+}
+
+void EventReader::TakeBack(Events& events) {
+  events.start_ns.pop_back();
+  events.end_ns.pop_back();
+  if (!events.recorded_end_ns.empty()) {
+    events.recorded_end_ns.pop_back();
+  }
 }
 
 void EventReader::Progress(size_t rows) {
@@ -78,8 +122,8 @@ void EventReader::Progress(size_t rows) {
   constexpr int64_t kStep = 65536;
   const int64_t before = context_.rows_read.fetch_add(static_cast<int64_t>(rows));
   const int64_t now = before + static_cast<int64_t>(rows);
-  if (context_.progress && before / kStep != now / kStep) {
-    context_.progress(now);
+  if (context_.options.progress && before / kStep != now / kStep) {
+    context_.options.progress(now);
   }
 }
 
@@ -99,17 +143,21 @@ std::vector<std::string> EventReader::Warnings() const {
     }
     warnings.push_back(fmt::format("{}: no column {}; its rows could not be read", name, which));
   };
-  missing(start_, "start");
-  missing(end_, "end");
-  const auto add = [&](int64_t rows, std::string_view one, std::string_view many) {
+  missing(start_, moments_ ? "of times" : "start");
+  if (!moments_) {
+    missing(end_, "end");
+  }
+  const auto add = [&](int64_t rows, std::string_view one, std::string_view many,
+                       std::string_view done = "left out") {
     if (rows == 0) {
       return;
     }
-    warnings.push_back(fmt::format("{}: {} {}; left out", name, rows, rows == 1 ? one : many));
+    warnings.push_back(fmt::format("{}: {} {}; {}", name, rows, rows == 1 ? one : many, done));
   };
   add(without_start_, "row has no start", "rows have no start");
   add(without_end_, "row has no end", "rows have no end");
   add(reversed_, "row ends before it starts", "rows end before they start");
+  add(clamped_, "row ends before it starts", "rows end before they start", "kept with no length");
   add(out_of_range_, "row has an impossible time", "rows have impossible times");
   return warnings;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,10 +25,16 @@ struct LoadContext {
   const TableSource& source;
   const Schema& schema;
   const StringIds& strings;
-  const ProgressSink& progress;
+  const LoadOptions& options;
   StringPool& pool;
   std::mutex pool_mutex = {};
   std::atomic<int64_t> rows_read = 0;
+
+  // What decides the order of rows that start and end at the same times, before their place in the
+  // file does.
+  std::span<const int64_t> TiesOf(const std::vector<int64_t>& correlation) const {
+    return options.for_drawing ? std::span<const int64_t>(correlation) : std::span<const int64_t>();
+  }
 };
 
 // A source column that was asked for; one that the table lacks reads as nothing in every row.
@@ -38,6 +45,11 @@ class Cells {
  public:
   Cells(const Batch& batch, size_t row) : batch_(batch), row_(row) {}
 
+  bool Has(SourceColumnIndex column) const {
+    return column != SourceColumnIndex::kAbsent &&
+           batch_.columns[static_cast<size_t>(column)].valid[row_] != 0;
+  }
+
   std::optional<int64_t> Integer(SourceColumnIndex column) const {
     if (column == SourceColumnIndex::kAbsent) {
       return std::nullopt;
@@ -47,6 +59,17 @@ class Cells {
       return std::nullopt;
     }
     return cells.integers[row_];
+  }
+
+  std::optional<double> Real(SourceColumnIndex column) const {
+    if (column == SourceColumnIndex::kAbsent) {
+      return std::nullopt;
+    }
+    const ColumnBatch& cells = batch_.columns[static_cast<size_t>(column)];
+    if (cells.valid[row_] == 0) {
+      return std::nullopt;
+    }
+    return cells.reals[row_];
   }
 
   std::optional<std::string_view> Text(SourceColumnIndex column) const {
@@ -71,9 +94,21 @@ enum class OpenEnd { kDrop, kKeep };
 class EventReader {
  public:
   EventReader(LoadContext& context, TableId table);
+  // Of a table of moments, whose time is in the first of the columns `times` that it has.
+  EventReader(LoadContext& context, TableId table, std::span<const std::string_view> times);
 
   SourceColumnIndex Integer(std::string_view name) { return Want(name, CellType::kInteger); }
+  SourceColumnIndex Real(std::string_view name) { return Want(name, CellType::kReal); }
   SourceColumnIndex Text(std::string_view name) { return Want(name, CellType::kText); }
+
+  // Passes over the rows that do not touch LoadOptions::window.
+  void SkipOutsideWindow() { window_ = context_.options.window; }
+
+  // Whether the file has no end for the row.
+  bool IsOpen(const Cells& cells) const { return !cells.Integer(end_).has_value(); }
+
+  // Takes back the times of the row that was added last.
+  static void TakeBack(Events& events);
 
   // Rows that do not match may be left out; columns that the table lacks are taken out of it.
   void Hint(RowHint hint);
@@ -97,6 +132,9 @@ class EventReader {
                  : context_.source.Read(table_->name, wanted_, take);
   }
 
+  // Number of rows kept though they end before they start.
+  int64_t Clamped() const { return clamped_; }
+
   // Number of rows left out.
   int64_t LeftOut() const;
 
@@ -107,17 +145,21 @@ class EventReader {
   SourceColumnIndex Want(std::string_view name, CellType type);
   bool HasTimes();
   bool AddTimes(const Cells& cells, OpenEnd open_end, Events& events);
+  void Append(int64_t start, int64_t end, Events& events);
   void Progress(size_t rows);
 
   LoadContext& context_;
   const SourceTable* table_;
   std::vector<WantedColumn> wanted_;
   std::optional<RowHint> hint_;
+  bool moments_;
   SourceColumnIndex start_;
   SourceColumnIndex end_;
+  std::optional<Span> window_;
   int64_t without_start_ = 0;
   int64_t without_end_ = 0;
   int64_t reversed_ = 0;
+  int64_t clamped_ = 0;
   int64_t out_of_range_ = 0;
   int64_t total_ns_ = 0;  // of the rows kept
 };

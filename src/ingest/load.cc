@@ -13,6 +13,7 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "ingest/load_notes.h"
 #include "ingest/table_loaders.h"
 
 namespace nsys {
@@ -21,10 +22,11 @@ namespace {
 struct Job {
   TableId table;
   std::function<Status()> run;
+  std::function<void()> undo;  // makes the columns empty again
 };
 
-// Runs the jobs on `threads` threads; the error of the first job in their order that has one.
-Status RunAll(const std::vector<Job>& jobs, int threads) {
+// Runs the jobs on `threads` threads.
+std::vector<Status> RunAll(const std::vector<Job>& jobs, int threads) {
   std::vector<Status> results(jobs.size());
   std::atomic<size_t> next = 0;
   const auto work = [&] {
@@ -40,10 +42,12 @@ Status RunAll(const std::vector<Job>& jobs, int threads) {
     }
     work();
   }
-  for (Status& result : results) {
-    NSYS_TRY(std::move(result));
-  }
-  return {};
+  return results;
+}
+
+// Whether the loading can do without the table that this error is about.
+bool MayGoOn(const LoadOptions& options, const Error& error) {
+  return options.keep_going && error.code == ErrorCode::kProfile;
 }
 
 template <typename Id>
@@ -65,14 +69,16 @@ class Loader {
  private:
   bool Wants(Column column) const;
   bool WantsTexts() const;
+  Status LoadTexts(StringIds& strings);
   std::vector<Job> Jobs(LoadContext& context);
+  Status RunJobs(LoadContext& context);
+  void Skip(TableId table, const Error& error);
   void AddSmallTables(LoadContext& context, std::vector<Job>& jobs);
   TableFindings& Findings(TableId table) { return findings_[static_cast<size_t>(table)]; }
   void NumberLanes();
   void NumberThreads();
   void NumberProcesses();
-  void ListDevices();
-  void WarnOfUnreadableNames();
+  void TakeFindings();
 
   const TableSource& source_;
   const Reads& reads_;
@@ -91,13 +97,16 @@ bool Loader::Wants(Column column) const {
 }
 
 bool Loader::WantsTexts() const {
-  constexpr TableId kNamed[] = {TableId::kKernel, TableId::kRuntime, TableId::kNvtx};
+  constexpr TableId kNamed[] = {TableId::kKernel, TableId::kRuntime, TableId::kNvtx, TableId::kOsrt,
+                                TableId::kOverhead};
   if (!reads_.Of(TableId::kStringIds).empty() || !reads_.Of(TableId::kThreadNames).empty()) {
     return true;
   }
   return std::any_of(std::begin(kNamed), std::end(kNamed), [&](TableId table) {
     const ColumnSet wanted = reads_.Of(table);
-    const bool named = wanted.Has(Column::kName) || wanted.Has(Column::kNcclRanges);
+    const bool named = wanted.Has(Column::kName) || wanted.Has(Column::kNcclRanges) ||
+                       wanted.Has(Column::kMangled) || wanted.Has(Column::kAttributes) ||
+                       (table == TableId::kOsrt && wanted.Has(Column::kWhole));
     return named && trace_.schema.Has(table);
   });
 }
@@ -110,10 +119,14 @@ std::vector<Job> Loader::Jobs(LoadContext& context) {
     if (wanted.empty() || !trace_.schema.Has(table)) {
       return;
     }
-    jobs.push_back({table, [this, &context, &columns, table, load, wanted] {
+    jobs.push_back({table,
+                    [this, &context, &columns, table, load, wanted] {
                       return load(context, wanted, columns, Findings(table));
-                    }});
+                    },
+                    [&columns] { columns = {}; }});
   };
+  add(TableId::kGpuMetrics, LoadGpuMetrics, trace_.gpu_metrics);
+  add(TableId::kOsrt, LoadOsCalls, trace_.os_calls);
   add(TableId::kNvtx, LoadNvtx, trace_.nvtx);
   add(TableId::kRuntime, LoadCalls, trace_.calls);
   add(TableId::kKernel, LoadKernels, trace_.kernels);
@@ -123,6 +136,7 @@ std::vector<Job> Loader::Jobs(LoadContext& context) {
   add(TableId::kGraphTrace, LoadGraphs, trace_.graphs);
   add(TableId::kSamples, LoadSamples, trace_.samples);
   add(TableId::kOverhead, LoadOverheads, trace_.overheads);
+  add(TableId::kMemoryUsage, LoadMemoryUsage, trace_.memory_usage);
   AddSmallTables(context, jobs);
   return jobs;
 }
@@ -130,7 +144,8 @@ std::vector<Job> Loader::Jobs(LoadContext& context) {
 void Loader::AddSmallTables(LoadContext& context, std::vector<Job>& jobs) {
   const auto add = [&](TableId table, auto load, auto& to) {
     if (!reads_.Of(table).empty() || (table == TableId::kCudaDevice && Wants(Column::kLane))) {
-      jobs.push_back({table, [&context, &to, load] { return load(context, to); }});
+      jobs.push_back(
+          {table, [&context, &to, load] { return load(context, to); }, [&to] { to = {}; }});
     }
   };
   add(TableId::kCudaDevice, LoadCudaDevices, trace_.cuda_devices);
@@ -138,6 +153,10 @@ void Loader::AddSmallTables(LoadContext& context, std::vector<Job>& jobs) {
   add(TableId::kThreadNames, LoadThreadNames, trace_.thread_names);
   add(TableId::kNics, LoadNics, trace_.nics);
   add(TableId::kPayloadSchemas, LoadPayloadSchemas, trace_.payload_schemas);
+  add(TableId::kProcesses, LoadProcessNames, trace_.process_names);
+  add(TableId::kGpuMetricNames, LoadGpuMetricNames, trace_.gpu_metric_names);
+  add(TableId::kExportSettings, LoadExportShift, trace_.export_shift_ns);
+  add(TableId::kSessionStart, LoadSessionStart, trace_.session_start_ns);
   const auto names_of = [](TableId table) {
     return [table](LoadContext& of, std::map<int64_t, std::string>& to) {
       return LoadEnumNames(of, table, to);
@@ -161,6 +180,7 @@ void Loader::NumberLanes() {
   renumber(TableId::kMemset, trace_.memsets);
   renumber(TableId::kGraphTrace, trace_.graphs);
   renumber(TableId::kSync, trace_.syncs);
+  renumber(TableId::kMemoryUsage, trace_.memory_usage);
 }
 
 void Loader::NumberThreads() {
@@ -173,12 +193,17 @@ void Loader::NumberThreads() {
     }
   }
   const std::vector<int64_t>& sampled = Findings(TableId::kSamples).threads.keys();
-  const std::vector<int64_t> words = SortedUnion<int64_t>({&callers, &annotators, &sampled});
+  const std::vector<int64_t>& os_callers = Findings(TableId::kOsrt).threads.keys();
+  const std::vector<int64_t>& slowed = Findings(TableId::kOverhead).threads.keys();
+  const std::vector<int64_t> words =
+      SortedUnion<int64_t>({&callers, &annotators, &sampled, &os_callers, &slowed});
   for (const int64_t word : words) {
     trace_.threads.push_back({.global_tid = word, .process = ProcessId::kNone});
   }
   Renumber(trace_.calls.thread, PlacesIn(words, callers));
   Renumber(trace_.samples.thread, PlacesIn(words, sampled));
+  Renumber(trace_.os_calls.thread, PlacesIn(words, os_callers));
+  Renumber(trace_.overheads.thread, PlacesIn(words, slowed));
 
   std::vector<NvtxLane> lanes;
   for (const RawNvtxLane& raw : raw_lanes) {
@@ -209,84 +234,90 @@ void Loader::NumberProcesses() {
   }
 }
 
-// Processes number GPUs as they see them, so "device 0" of two processes may be two GPUs.
-void Loader::ListDevices() {
-  for (const CudaDevice& device : trace_.cuda_devices) {
-    if (trace_.device_inventory.empty() || trace_.device_inventory.back() != device.ordinal) {
-      trace_.device_inventory.push_back(device.ordinal);
-    }
-  }
-  for (const int64_t ordinal : trace_.device_inventory) {
-    std::vector<std::string> gpus;
-    for (const CudaDevice& device : trace_.cuda_devices) {
-      const bool used =
-          std::any_of(trace_.lanes.begin(), trace_.lanes.end(), [&](const Lane& lane) {
-            return lane.device == ordinal && lane.global_pid &&
-                   Process{*lane.global_pid}.pid() == device.pid;
-          });
-      if (device.ordinal == ordinal && device.gpu && used &&
-          (gpus.empty() || gpus.back() != std::to_string(*device.gpu))) {
-        gpus.push_back(std::to_string(*device.gpu));
-      }
-    }
-    if (gpus.size() > 1) {
-      trace_.warnings.push_back(fmt::format(
-          "device {} stands for the GPUs {} in different processes; figures of device {} "
-          "put them together",
-          ordinal, Join(gpus, " and "), ordinal));
-    }
-  }
+// Leaves out a table that cannot be read.
+void Loader::Skip(TableId table, const Error& error) {
+  TableFindings& findings = Findings(table);
+  findings = {};
+  findings.warnings.push_back(fmt::format("{} left out: {}", CanonicalName(table), error.message));
+  trace_.schema.resolved[static_cast<size_t>(table)].reset();
 }
 
-// Without names communication cannot be told from compute, nor one call from another.
-void Loader::WarnOfUnreadableNames() {
-  const KernelTable& kernels = trace_.kernels;
-  const auto unknown = [](StringId id) { return id == StringId::kNone; };
-  if (!trace_.schema.Has(TableId::kStringIds)) {
-    return;  // skills that need names abstain
+Status Loader::LoadTexts(StringIds& strings) {
+  if (!WantsTexts()) {
+    return {};
   }
-  const bool kernels_unnamed =
-      !kernels.short_name.empty() &&
-      std::all_of(kernels.short_name.begin(), kernels.short_name.end(), unknown) &&
-      std::all_of(kernels.demangled_name.begin(), kernels.demangled_name.end(), unknown);
-  if (kernels_unnamed) {
-    trace_.warnings.emplace_back(
-        "not one kernel name could be read from StringIds: what kernels do (communication, matrix "
-        "products) is unknown here, and every kernel counts as compute");
+  auto loaded = StringIds::Load(source_, trace_.schema, trace_.strings);
+  if (loaded.ok()) {
+    strings = std::move(loaded).value();
+    Findings(TableId::kStringIds).texts_repaired = strings.repaired();
+  } else if (MayGoOn(options_, loaded.error())) {
+    trace_.strings = {};
+    Skip(TableId::kStringIds, loaded.error());
+  } else {
+    return std::move(loaded).TakeError();
   }
-  const std::vector<StringId>& calls = trace_.calls.name;
-  if (!calls.empty() && std::all_of(calls.begin(), calls.end(), unknown)) {
-    trace_.warnings.emplace_back(
-        "not one name of an API call could be read from StringIds: what the host does is unknown");
+  trace_.string_table_size = trace_.strings.size();
+  return {};
+}
+
+Status Loader::RunJobs(LoadContext& context) {
+  const std::vector<Job> jobs = Jobs(context);
+  std::vector<Status> results = RunAll(jobs, options_.threads);
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    if (results[i].ok()) {
+      continue;
+    }
+    if (!MayGoOn(options_, results[i].error())) {
+      return std::move(results[i]);
+    }
+    jobs[i].undo();
+    Skip(jobs[i].table, results[i].error());
+  }
+  return {};
+}
+
+void Loader::TakeFindings() {
+  trace_.payloads = std::move(Findings(TableId::kNvtx).payloads);
+  trace_.nvtx_attributes = std::move(Findings(TableId::kNvtx).attributes);
+  for (size_t table = 0; table < kTableCount; ++table) {
+    const TableFindings& findings = findings_[table];
+    trace_.rows_left_out[table] = findings.rows_left_out;
+    trace_.rows_clamped[table] = findings.rows_clamped;
+    trace_.warnings.insert(trace_.warnings.end(), findings.warnings.begin(),
+                           findings.warnings.end());
+    if (options_.for_drawing && findings.texts_repaired > 0) {
+      trace_.texts_repaired += findings.texts_repaired;
+      trace_.warnings.push_back(fmt::format(
+          "{}: {} not UTF-8; U+FFFD stands for the bytes that are none",
+          CanonicalName(static_cast<TableId>(table)),
+          findings.texts_repaired == 1 ? "1 text is"
+                                       : fmt::format("{} texts are", findings.texts_repaired)));
+    }
   }
 }
 
 Result<Trace> Loader::Load() {
   trace_.schema = ProbeSchema(source_);
-  StringIds strings;
-  if (WantsTexts()) {
-    NSYS_ASSIGN(strings, StringIds::Load(source_, trace_.schema, trace_.strings));
-    trace_.string_table_size = trace_.strings.size();
+  if (options_.for_drawing) {
+    trace_.warnings = source_.warnings();
+    WarnOfNearMisses(reads_, trace_);
   }
+  StringIds strings;
+  NSYS_TRY(LoadTexts(strings));
   LoadContext context{.source = source_,
                       .schema = trace_.schema,
                       .strings = strings,
-                      .progress = options_.progress,
+                      .options = options_,
                       .pool = trace_.strings};
-  const std::vector<Job> jobs = Jobs(context);
-  NSYS_TRY(RunAll(jobs, options_.threads));
-  trace_.payloads = std::move(Findings(TableId::kNvtx).payloads);
+  NSYS_TRY(RunJobs(context));
   NumberLanes();
   NumberThreads();
   NumberProcesses();
-  ListDevices();
-  WarnOfUnreadableNames();
-  for (size_t table = 0; table < kTableCount; ++table) {
-    const TableFindings& findings = findings_[table];
-    trace_.rows_left_out[table] = findings.rows_left_out;
-    trace_.warnings.insert(trace_.warnings.end(), findings.warnings.begin(),
-                           findings.warnings.end());
+  ListDevices(trace_);
+  if (!options_.for_drawing) {
+    WarnOfUnreadableNames(trace_);
   }
+  TakeFindings();
   return std::move(trace_);
 }
 

@@ -1,131 +1,150 @@
 // SPDX-License-Identifier: MIT
 // The loaders of GPU work: kernels, copies, memsets, graphs, synchronizations.
-#include <fmt/format.h>
-
+#include <array>
 #include <limits>
-#include <unordered_map>
 
-#include "base/text.h"
+#include "ingest/gpu_columns.h"
+#include "ingest/substitute_names.h"
 #include "ingest/table_loaders.h"
 
 namespace nsys {
 namespace {
 
-// A number that has 32 bits in every version of the schema; anything else reads as 0, "unknown".
-int32_t KindOf(std::optional<int64_t> cell) {
-  using Limits = std::numeric_limits<int32_t>;
-  const bool fits = cell && *cell >= Limits::min() && *cell <= Limits::max();
-  return fits ? static_cast<int32_t>(*cell) : 0;
+constexpr auto kAbsent = SourceColumnIndex::kAbsent;
+
+// Ids of graphs: some versions write 0 for none, some nothing.
+int64_t GraphNumber(std::optional<int64_t> cell) { return cell && *cell != 0 ? *cell : kNoNumber; }
+
+// An ordinal that has 32 bits in every version of the schema.
+int32_t OrdinalOf(std::optional<int64_t> cell) {
+  const bool fits = cell && *cell >= 0 && *cell <= std::numeric_limits<int32_t>::max();
+  return fits ? static_cast<int32_t>(*cell) : static_cast<int32_t>(kNoNumber);
 }
 
-int32_t MemoryKindOf(std::optional<int64_t> cell) { return cell ? KindOf(cell) : kNoMemoryKind; }
-
-// The columns that all GPU tables have in common.
-class GpuColumns {
+// The names of kernels.
+class KernelNames {
  public:
-  GpuColumns(EventReader& reader, ColumnSet wanted, GpuEvents& to, TableFindings& findings)
+  KernelNames(EventReader& reader, LoadContext& context, ColumnSet wanted, KernelTable& to)
       : to_(to),
-        findings_(findings),
-        lane_(wanted.Has(Column::kLane)),
-        correlated_(wanted.Has(Column::kCorrelation)) {
-    if (lane_) {
-      device_ = reader.Integer("deviceId");
-      context_ = reader.Integer("contextId");
-      green_context_ = reader.Integer("greenContextId");
-      stream_ = reader.Integer("streamId");
-      global_pid_ = reader.Integer("globalPid");
+        strings_(context.strings),
+        substitutes_(context, "kernel_", context.options.for_drawing ? "" : "unknown"),
+        named_(wanted.Has(Column::kName)),
+        mangled_(wanted.Has(Column::kMangled)) {
+    short_column_ = named_ ? reader.Integer("shortName") : kAbsent;
+    demangled_column_ = named_ ? reader.Integer("demangledName") : kAbsent;
+    mangled_column_ = mangled_ ? reader.Integer("mangledName") : kAbsent;
+  }
+
+  void Add(const Cells& cells) {
+    if (mangled_) {
+      to_.mangled_name.push_back(strings_.Find(cells.Integer(mangled_column_)));
     }
-    if (correlated_) {
-      correlation_ = reader.Integer("correlationId");
+    if (!named_) {
+      return;
+    }
+    const std::optional<int64_t> number = cells.Integer(short_column_);
+    const StringId short_name = strings_.Find(number);
+    const StringId demangled = strings_.Find(cells.Integer(demangled_column_));
+    StringId name = demangled != StringId::kNone ? demangled : short_name;
+    if (name == StringId::kNone) {
+      name = substitutes_.Of(number);
+    }
+    to_.name.push_back(name);
+    to_.short_name.push_back(short_name);
+    to_.demangled_name.push_back(demangled);
+  }
+
+ private:
+  KernelTable& to_;
+  const StringIds& strings_;
+  SubstituteNames substitutes_;
+  bool named_;
+  bool mangled_;
+  SourceColumnIndex short_column_;
+  SourceColumnIndex demangled_column_;
+  SourceColumnIndex mangled_column_;
+};
+
+// Grid, block and graph of kernels.
+class KernelPlaces {
+ public:
+  KernelPlaces(EventReader& reader, ColumnSet wanted, KernelTable& to)
+      : to_(to), shaped_(wanted.Has(Column::kShape)) {
+    constexpr std::string_view kAxes[] = {"gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"};
+    for (size_t i = 0; i < axes_.size(); ++i) {
+      axes_[i] = shaped_ ? reader.Integer(kAxes[i]) : kAbsent;
+    }
+    const bool in_graphs = wanted.Has(Column::kGraph);
+    graph_ = in_graphs ? reader.Integer("graphId") : kAbsent;
+    node_ = in_graphs ? reader.Integer("graphNodeId") : kAbsent;
+  }
+
+  // Of the row whose times were added last.
+  void Add(const Cells& cells) {
+    if (shaped_) {
+      const auto axis = [&](size_t i) { return KindOf(cells.Integer(axes_[i])); };
+      to_.shape.push_back(
+          {.grid = {axis(0), axis(1), axis(2)}, .block = {axis(3), axis(4), axis(5)}});
+    }
+    const GraphPlace place{.graph = GraphNumber(cells.Integer(graph_)),
+                           .node = GraphNumber(cells.Integer(node_))};
+    const bool inside = place.graph != kNoNumber || place.node != kNoNumber;
+    if (inside && to_.graph.empty()) {
+      to_.graph.resize(to_.size() - 1);
+    }
+    if (inside || !to_.graph.empty()) {
+      to_.graph.push_back(place);
+    }
+  }
+
+ private:
+  KernelTable& to_;
+  bool shaped_;
+  std::array<SourceColumnIndex, 6> axes_{};
+  SourceColumnIndex graph_;
+  SourceColumnIndex node_;
+};
+
+// Where copies lead.
+class CopyRoutes {
+ public:
+  CopyRoutes(EventReader& reader, ColumnSet wanted, CopyTable& to)
+      : to_(to), wanted_(wanted.Has(Column::kRoute)) {
+    if (wanted_) {
+      from_device_ = reader.Integer("srcDeviceId");
+      to_device_ = reader.Integer("dstDeviceId");
+      from_context_ = reader.Integer("srcContextId");
+      to_context_ = reader.Integer("dstContextId");
+      graph_node_ = reader.Integer("graphNodeId");
+      address_ = reader.Integer("virtualAddress");
+      copies_ = reader.Integer("copyCount");
     }
   }
 
   void Add(const Cells& cells) {
-    if (lane_) {
-      Lane lane{.device = cells.Integer(device_),
-                .stream = cells.Integer(stream_),
-                .global_pid = cells.Integer(global_pid_),
-                .context = cells.Integer(context_),
-                .green_context = cells.Integer(green_context_)};
-      if (lane.green_context == 0) {
-        lane.green_context.reset();
-      }
-      to_.lane.push_back(LaneId{findings_.lanes.Number(lane)});
-    }
-    if (correlated_) {
-      to_.correlation.push_back(cells.Integer(correlation_).value_or(kNoCorrelation));
+    if (wanted_) {
+      to_.route.push_back(
+          {.from_device = OrdinalOf(cells.Integer(from_device_)),
+           .to_device = OrdinalOf(cells.Integer(to_device_)),
+           .from_context = cells.Integer(from_context_).value_or(kNoNumber),
+           .to_context = cells.Integer(to_context_).value_or(kNoNumber),
+           .graph_node = cells.Integer(graph_node_).value_or(kNoNumber),
+           .virtual_address = static_cast<uint64_t>(cells.Integer(address_).value_or(0)),
+           .copies = cells.Integer(copies_).value_or(1)});
     }
   }
 
  private:
-  GpuEvents& to_;
-  TableFindings& findings_;
-  bool lane_;
-  bool correlated_;
-  SourceColumnIndex device_ = SourceColumnIndex::kAbsent;
-  SourceColumnIndex context_ = SourceColumnIndex::kAbsent;
-  SourceColumnIndex green_context_ = SourceColumnIndex::kAbsent;
-  SourceColumnIndex stream_ = SourceColumnIndex::kAbsent;
-  SourceColumnIndex global_pid_ = SourceColumnIndex::kAbsent;
-  SourceColumnIndex correlation_ = SourceColumnIndex::kAbsent;
+  CopyTable& to_;
+  bool wanted_;
+  SourceColumnIndex from_device_ = kAbsent;
+  SourceColumnIndex to_device_ = kAbsent;
+  SourceColumnIndex from_context_ = kAbsent;
+  SourceColumnIndex to_context_ = kAbsent;
+  SourceColumnIndex graph_node_ = kAbsent;
+  SourceColumnIndex address_ = kAbsent;
+  SourceColumnIndex copies_ = kAbsent;
 };
-
-// Names for kernels whose texts the capture lacks, made once per number.
-class SubstituteNames {
- public:
-  explicit SubstituteNames(LoadContext& context) : context_(context) {}
-
-  StringId Of(std::optional<int64_t> number) {
-    const auto known = names_.find(number);
-    if (known != names_.end()) {
-      return known->second;
-    }
-    const std::string text = number ? fmt::format("kernel_{}", *number) : "kernel_unknown";
-    const std::scoped_lock lock(context_.pool_mutex);
-    return names_.emplace(number, context_.pool.Intern(text)).first->second;
-  }
-
- private:
-  LoadContext& context_;
-  std::unordered_map<std::optional<int64_t>, StringId> names_;
-};
-
-// Sizes of copies: what is missing or impossible counts as 0, and is told.
-class CopySizes {
- public:
-  int64_t Checked(std::optional<int64_t> bytes) {
-    const bool possible = bytes && *bytes >= 0 && *bytes <= kLargestSum - total_;
-    if (!possible) {
-      ++unusable_;
-      return 0;
-    }
-    total_ += *bytes;
-    return *bytes;
-  }
-
-  void Warn(std::vector<std::string>& warnings) const {
-    if (unusable_ > 0) {
-      warnings.push_back(fmt::format("{}: {} without a usable size; counted as 0 bytes",
-                                     CanonicalName(TableId::kMemcpy), Counted(unusable_, "row")));
-    }
-  }
-
- private:
-  static constexpr int64_t kLargestSum = int64_t{1} << 62;  // so that sums cannot overflow
-  int64_t total_ = 0;
-  int64_t unusable_ = 0;
-};
-
-template <typename Table>
-Status LoadPlain(TableId table, LoadContext& context, ColumnSet wanted, Table& to,
-                 TableFindings& findings) {
-  EventReader reader(context, table);
-  GpuColumns common(reader, wanted, to, findings);
-  NSYS_TRY(reader.Read(OpenEnd::kDrop, to, [&](const Cells& cells) { common.Add(cells); }));
-  SortByTime(to);
-  findings.Note(reader);
-  return {};
-}
 
 }  // namespace
 
@@ -133,28 +152,14 @@ Status LoadKernels(LoadContext& context, ColumnSet wanted, KernelTable& to,
                    TableFindings& findings) {
   EventReader reader(context, TableId::kKernel);
   GpuColumns common(reader, wanted, to, findings);
-  SubstituteNames substitutes(context);
-  const bool named = wanted.Has(Column::kName);
-  const auto short_column = named ? reader.Integer("shortName") : SourceColumnIndex::kAbsent;
-  const auto demangled_column =
-      named ? reader.Integer("demangledName") : SourceColumnIndex::kAbsent;
+  KernelNames names(reader, context, wanted, to);
+  KernelPlaces places(reader, wanted, to);
   NSYS_TRY(reader.Read(OpenEnd::kDrop, to, [&](const Cells& cells) {
     common.Add(cells);
-    if (!named) {
-      return;
-    }
-    const std::optional<int64_t> number = cells.Integer(short_column);
-    const StringId short_name = context.strings.Find(number);
-    const StringId demangled = context.strings.Find(cells.Integer(demangled_column));
-    StringId name = demangled != StringId::kNone ? demangled : short_name;
-    if (name == StringId::kNone) {
-      name = substitutes.Of(number);
-    }
-    to.name.push_back(name);
-    to.short_name.push_back(short_name);
-    to.demangled_name.push_back(demangled);
+    names.Add(cells);
+    places.Add(cells);
   }));
-  SortByTime(to);
+  SortByTime(to, context.TiesOf(to.correlation));
   findings.Note(reader);
   return {};
 }
@@ -164,17 +169,18 @@ Status LoadCopies(LoadContext& context, ColumnSet wanted, CopyTable& to, TableFi
   GpuColumns common(reader, wanted, to, findings);
   const bool sized = wanted.Has(Column::kBytes);
   const bool kinds = wanted.Has(Column::kKind);
-  const auto bytes = sized ? reader.Integer("bytes") : SourceColumnIndex::kAbsent;
-  CopySizes sizes;
-  const auto kind = kinds ? reader.Integer("copyKind") : SourceColumnIndex::kAbsent;
+  const auto bytes = sized ? reader.Integer("bytes") : kAbsent;
+  ByteSizes sizes(TableId::kMemcpy);
+  const auto kind = kinds ? reader.Integer("copyKind") : kAbsent;
   const bool memory = wanted.Has(Column::kMemory);
-  const auto from = memory ? reader.Integer("srcKind") : SourceColumnIndex::kAbsent;
-  const auto into = memory ? reader.Integer("dstKind") : SourceColumnIndex::kAbsent;
+  const auto from = memory ? reader.Integer("srcKind") : kAbsent;
+  const auto into = memory ? reader.Integer("dstKind") : kAbsent;
+  CopyRoutes routes(reader, wanted, to);
   NSYS_TRY(reader.Read(OpenEnd::kDrop, to, [&](const Cells& cells) {
     common.Add(cells);
+    routes.Add(cells);
     if (sized) {
-      to.bytes.push_back(bytes == SourceColumnIndex::kAbsent ? 0
-                                                             : sizes.Checked(cells.Integer(bytes)));
+      to.bytes.push_back(bytes == kAbsent ? 0 : sizes.Checked(cells.Integer(bytes)));
     }
     if (kinds) {
       to.kind.push_back(KindOf(cells.Integer(kind)));
@@ -184,26 +190,58 @@ Status LoadCopies(LoadContext& context, ColumnSet wanted, CopyTable& to, TableFi
       to.to_memory.push_back(MemoryKindOf(cells.Integer(into)));
     }
   }));
+  SortByTime(to, context.TiesOf(to.correlation));
+  findings.Note(reader);
+  sizes.Warn(findings.warnings);
+  return {};
+}
+
+Status LoadMemsets(LoadContext& context, ColumnSet wanted, MemsetTable& to,
+                   TableFindings& findings) {
+  EventReader reader(context, TableId::kMemset);
+  GpuColumns common(reader, wanted, to, findings);
+  const bool sized = wanted.Has(Column::kBytes);
+  const bool valued = wanted.Has(Column::kRoute);
+  const auto bytes = sized ? reader.Integer("bytes") : kAbsent;
+  const auto value = valued ? reader.Integer("value") : kAbsent;
+  ByteSizes sizes(TableId::kMemset);
+  NSYS_TRY(reader.Read(OpenEnd::kDrop, to, [&](const Cells& cells) {
+    common.Add(cells);
+    if (sized) {
+      to.bytes.push_back(bytes == kAbsent ? 0 : sizes.Checked(cells.Integer(bytes)));
+    }
+    if (valued) {
+      to.value.push_back(cells.Integer(value).value_or(0));
+    }
+  }));
   SortByTime(to);
   findings.Note(reader);
   sizes.Warn(findings.warnings);
   return {};
 }
 
-Status LoadMemsets(LoadContext& context, ColumnSet wanted, MemsetTable& to, TableFindings& findings) {
-  return LoadPlain(TableId::kMemset, context, wanted, to, findings);
-}
-
 Status LoadGraphs(LoadContext& context, ColumnSet wanted, GraphTable& to, TableFindings& findings) {
-  return LoadPlain(TableId::kGraphTrace, context, wanted, to, findings);
+  EventReader reader(context, TableId::kGraphTrace);
+  GpuColumns common(reader, wanted, to, findings);
+  const bool numbered = wanted.Has(Column::kGraph);
+  const auto graph = numbered ? reader.Integer("graphId") : kAbsent;
+  NSYS_TRY(reader.Read(OpenEnd::kDrop, to, [&](const Cells& cells) {
+    common.Add(cells);
+    if (numbered) {
+      to.graph.push_back(GraphNumber(cells.Integer(graph)));
+    }
+  }));
+  SortByTime(to);
+  findings.Note(reader);
+  return {};
 }
 
 Status LoadSyncs(LoadContext& context, ColumnSet wanted, SyncTable& to, TableFindings& findings) {
   EventReader reader(context, TableId::kSync);
   GpuColumns common(reader, wanted, to, findings);
   const bool kinds = wanted.Has(Column::kKind);
-  const auto type = kinds ? reader.Integer("syncType") : SourceColumnIndex::kAbsent;
-  const auto older_type = kinds ? reader.Integer("deprecatedSyncType") : SourceColumnIndex::kAbsent;
+  const auto type = kinds ? reader.Integer("syncType") : kAbsent;
+  const auto older_type = kinds ? reader.Integer("deprecatedSyncType") : kAbsent;
   NSYS_TRY(reader.Read(OpenEnd::kDrop, to, [&](const Cells& cells) {
     common.Add(cells);
     if (!kinds) {

@@ -5,6 +5,8 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "ingest/nvtx_attributes.h"
+#include "ingest/substitute_names.h"
 #include "ingest/table_loaders.h"
 #include "trace/nvtx_stacks.h"
 
@@ -19,12 +21,12 @@ int32_t EventType(std::optional<int64_t> cell) {
 
 // The text of an NVTX row: written in the row, else referred to by number.
 StringId NvtxText(LoadContext& context, std::optional<std::string_view> text,
-                  std::optional<int64_t> text_id) {
+                  std::optional<int64_t> text_id, int64_t& repaired) {
   if (!text) {
     return context.strings.Find(text_id);
   }
   const std::scoped_lock lock(context.pool_mutex);
-  return InternValid(context.pool, *text);
+  return InternValid(context.pool, *text, repaired);
 }
 
 // What StringIds says of NCCL. To be made while no other thread adds texts.
@@ -101,12 +103,14 @@ struct NvtxWants {
     named = ranges || wanted.Has(Column::kName);
     kinds = ranges || wanted.Has(Column::kKind);
     payloads = named && wanted.Has(Column::kPayload);
+    attributes = wanted.Has(Column::kAttributes);
   }
   bool nccl_only;
   bool threads;
   bool named;
   bool kinds;
   bool payloads;
+  bool attributes;
 };
 
 // The columns of an NVTX row, by their place in a batch.
@@ -144,6 +148,7 @@ Status LoadCalls(LoadContext& context, ColumnSet wanted, CallTable& to, TableFin
   const auto correlation =
       correlated ? reader.Integer("correlationId") : SourceColumnIndex::kAbsent;
   const auto name = named ? reader.Integer("nameId") : SourceColumnIndex::kAbsent;
+  SubstituteNames substitutes(context, "cuda_api_", "");
   NSYS_TRY(reader.Read(OpenEnd::kDrop, to, [&](const Cells& cells) {
     if (threads) {
       const std::optional<int64_t> word = cells.Integer(thread);
@@ -153,10 +158,13 @@ Status LoadCalls(LoadContext& context, ColumnSet wanted, CallTable& to, TableFin
       to.correlation.push_back(cells.Integer(correlation).value_or(kNoCorrelation));
     }
     if (named) {
-      to.name.push_back(context.strings.Find(cells.Integer(name)));
+      const std::optional<int64_t> number = cells.Integer(name);
+      const StringId text = context.strings.Find(number);
+      const bool substitute = text == StringId::kNone && context.options.for_drawing;
+      to.name.push_back(substitute ? substitutes.Of(number) : text);
     }
   }));
-  SortByTime(to);
+  SortByTime(to, context.TiesOf(to.correlation));
   findings.Note(reader);
   return {};
 }
@@ -174,11 +182,11 @@ Status LoadNvtx(LoadContext& context, ColumnSet wanted, NvtxTable& to, TableFind
     reader.Hint(names->Hint());
   }
   PayloadNumbers payloads(findings.payloads);
+  AttributeNumbers attributes(reader, context, wants.attributes, findings.attributes);
   NSYS_TRY(reader.Read(OpenEnd::kKeep, to, [&](const Cells& cells) {
     const bool nccl = names && columns.IsNccl(*names, cells);
     if (wants.nccl_only && !nccl) {
-      to.start_ns.pop_back();
-      to.end_ns.pop_back();
+      EventReader::TakeBack(to);
       return;
     }
     if (wants.threads) {
@@ -187,8 +195,8 @@ Status LoadNvtx(LoadContext& context, ColumnSet wanted, NvtxTable& to, TableFind
       to.lane.push_back(NvtxLaneId{findings.nvtx_lanes.Number(lane)});
     }
     if (wants.named) {
-      to.text.push_back(
-          NvtxText(context, cells.Text(columns.text), cells.Integer(columns.text_id)));
+      to.text.push_back(NvtxText(context, cells.Text(columns.text), cells.Integer(columns.text_id),
+                                 findings.texts_repaired));
     }
     if (wants.kinds) {
       const bool without = columns.kind == SourceColumnIndex::kAbsent;
@@ -197,6 +205,10 @@ Status LoadNvtx(LoadContext& context, ColumnSet wanted, NvtxTable& to, TableFind
     }
     if (wants.payloads) {
       to.payload.push_back(nccl ? payloads.Number(cells.Text(columns.payload)) : kNoPayload);
+    }
+    if (wants.attributes) {
+      to.attributes.push_back(attributes.Number(cells));
+      to.open.push_back(reader.IsOpen(cells) ? 1 : 0);
     }
   }));
   SortByTime(to);

@@ -1,95 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The loaders of small tables: GPUs, devices, thread names, network cards, names of enumerations,
-// payload schemas; and of processor samples and profiler overhead.
+// payload schemas, processes, names of counters, clocks.
 #include <algorithm>
 #include <tuple>
 
-#include "base/text.h"
+#include "base/number.h"
+#include "ingest/small_table.h"
 #include "ingest/table_loaders.h"
 
 namespace nsys {
-namespace {
-
-// Reads the columns that a small table has, row by row.
-class SmallTable {
- public:
-  SmallTable(LoadContext& context, TableId table)
-      : context_(context), table_(context.schema.Find(table)) {}
-
-  SourceColumnIndex Integer(std::string_view name) { return Want(name, CellType::kInteger); }
-  SourceColumnIndex Text(std::string_view name) { return Want(name, CellType::kText); }
-
-  template <typename Row>
-  Status Read(const Row& row) {
-    if (table_ == nullptr || wanted_.empty()) {
-      return {};
-    }
-    return context_.source.Read(table_->name, wanted_, [&](const Batch& batch) {
-      for (size_t i = 0; i < batch.rows; ++i) {
-        row(Cells(batch, i));
-      }
-    });
-  }
-
- private:
-  SourceColumnIndex Want(std::string_view name, CellType type) {
-    if (table_ == nullptr || table_->Find(name) == nullptr) {
-      return SourceColumnIndex::kAbsent;
-    }
-    wanted_.push_back({.name = std::string(name), .type = type});
-    return static_cast<SourceColumnIndex>(wanted_.size() - 1);
-  }
-
-  LoadContext& context_;
-  const SourceTable* table_;
-  std::vector<WantedColumn> wanted_;
-};
-
-std::optional<std::string> TextOf(const Cells& cells, SourceColumnIndex column) {
-  const auto text = cells.Text(column);
-  return text ? std::optional(ToValidUtf8(*text)) : std::nullopt;
-}
-
-}  // namespace
-
-Status LoadSamples(LoadContext& context, ColumnSet /*wanted*/, SampleTable& to,
-                   TableFindings& findings) {
-  SmallTable table(context, TableId::kSamples);
-  const auto start = table.Integer("start");
-  const auto thread = table.Integer("globalTid");
-  const auto cycles = table.Integer("cpuCycles");
-  NSYS_TRY(table.Read([&](const Cells& cells) {
-    const auto time = cells.Integer(start);
-    const auto count = cells.Integer(cycles);
-    const auto word = cells.Integer(thread);
-    constexpr int64_t kMost = int64_t{1} << 40;  // so that no sum of them can overflow
-    if (!time || !count || *count < 0 || *count > kMost) {
-      ++findings.rows_left_out;
-      return;
-    }
-    to.start_ns.push_back(*time);
-    to.end_ns.push_back(*time);
-    to.thread.push_back(word ? ThreadId{findings.threads.Number(*word)} : ThreadId::kNone);
-    to.cycles.push_back(*count);
-  }));
-  SortByTime(to);
-  if (findings.rows_left_out > 0) {
-    findings.warnings.push_back(std::string(CanonicalName(TableId::kSamples)) + ": " +
-                                Counted(findings.rows_left_out, "row") +
-                                " without a time or a usable number of cycles; left out");
-  }
-  return {};
-}
-
-Status LoadOverheads(LoadContext& context, ColumnSet /*wanted*/, OverheadTable& to,
-                     TableFindings& findings) {
-  EventReader reader(context, TableId::kOverhead);
-  NSYS_TRY(reader.Read(OpenEnd::kDrop, to, [](const Cells&) {}));
-  SortByTime(to);
-  findings.Note(reader);
-  return {};
-}
-
 Status LoadCudaDevices(LoadContext& context, std::vector<CudaDevice>& to) {
   SmallTable table(context, TableId::kCudaDevice);
   const auto ordinal = table.Integer("cudaId");
@@ -226,6 +145,67 @@ Status LoadEnumNames(LoadContext& context, TableId table, std::map<int64_t, std:
     auto text = TextOf(cells, name);
     if (number && text) {
       to.try_emplace(*number, *std::move(text));
+    }
+  });
+}
+
+Status LoadProcessNames(LoadContext& context, std::vector<ProcessName>& to) {
+  SmallTable table(context, TableId::kProcesses);
+  const auto process = table.Integer("globalPid");
+  const auto name = table.Text("name");
+  NSYS_TRY(table.Read([&](const Cells& cells) {
+    const auto word = cells.Integer(process);
+    auto text = TextOf(cells, name);
+    if (word && text) {
+      to.push_back({.global_pid = ProcessWord(*word), .name = *std::move(text)});
+    }
+  }));
+  const auto pid = [](const ProcessName& one) { return one.global_pid; };
+  std::ranges::stable_sort(to, {}, pid);
+  const auto repeated = std::ranges::unique(to, {}, pid);
+  to.erase(repeated.begin(), repeated.end());
+  return {};
+}
+
+Status LoadGpuMetricNames(LoadContext& context, std::vector<GpuMetricName>& to) {
+  SmallTable table(context, TableId::kGpuMetricNames);
+  const auto type = table.Integer("typeId");
+  const auto metric = table.Integer("metricId");
+  const auto source = table.Text("typeName");
+  const auto name = table.Text("metricName");
+  NSYS_TRY(table.Read([&](const Cells& cells) {
+    const auto number = cells.Integer(metric);
+    if (number) {
+      to.push_back({.type = cells.Integer(type).value_or(0),
+                    .metric = *number,
+                    .source = TextOf(cells, source).value_or(""),
+                    .name = TextOf(cells, name).value_or("")});
+    }
+  }));
+  const auto key = [](const GpuMetricName& one) { return std::pair(one.type, one.metric); };
+  std::ranges::stable_sort(to, {}, key);
+  const auto repeated = std::ranges::unique(to, {}, key);
+  to.erase(repeated.begin(), repeated.end());
+  return {};
+}
+
+Status LoadExportShift(LoadContext& context, std::optional<int64_t>& to) {
+  SmallTable table(context, TableId::kExportSettings);
+  const auto name = table.Text("name");
+  const auto value = table.Text("value");
+  return table.Read([&](const Cells& cells) {
+    if (!to && cells.Text(name) == "EXPORT_CONFIG_TIME_SHIFT") {
+      to = ParseInt(cells.Text(value).value_or(""));
+    }
+  });
+}
+
+Status LoadSessionStart(LoadContext& context, std::optional<int64_t>& to) {
+  SmallTable table(context, TableId::kSessionStart);
+  const auto clock = table.Integer("systemClockNs");
+  return table.Read([&](const Cells& cells) {
+    if (!to) {
+      to = cells.Integer(clock);
     }
   });
 }

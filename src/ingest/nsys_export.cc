@@ -2,8 +2,6 @@
 #include "ingest/nsys_export.h"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -13,12 +11,12 @@
 #include <sstream>
 
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "base/unfinished.h"
 #include "ingest/file_kind.h"
 #include "ingest/nsys_tool.h"
 #include "ingest/parquet_source.h"
@@ -27,39 +25,6 @@ namespace nsys {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Folders to remove when a signal ends the process. Fixed memory, since a handler may not allocate.
-constexpr size_t kSlots = 8;
-constexpr size_t kSlotBytes = 4096;
-struct Slot {
-  std::atomic<bool> taken{false};
-  std::atomic<bool> filled{false};
-  char folder[kSlotBytes] = {};
-};
-std::array<Slot, kSlots> slots;
-
-int TakeSlot(const std::string& folder) {
-  if (folder.size() >= kSlotBytes) {
-    return -1;
-  }
-  for (size_t i = 0; i < kSlots; ++i) {
-    if (slots[i].taken.exchange(true)) {
-      continue;
-    }
-    std::memcpy(slots[i].folder, folder.c_str(), folder.size() + 1);
-    slots[i].filled.store(true);
-    return static_cast<int>(i);
-  }
-  return -1;
-}
-
-void FreeSlot(int slot) {
-  if (slot < 0) {
-    return;
-  }
-  slots[static_cast<size_t>(slot)].filled.store(false);
-  slots[static_cast<size_t>(slot)].taken.store(false);
-}
 
 // Nanoseconds since the epoch of the last change; nothing when `path` does not exist.
 std::optional<int64_t> ModifiedNs(const std::string& path) {
@@ -102,6 +67,11 @@ std::string LastLine(const std::string& path) {
   text.erase(text.find_last_not_of(" \t\r\n") + 1);
   const size_t begin = text.find_last_of("\r\n");
   return Printable(begin == std::string::npos ? text : text.substr(begin + 1));
+}
+
+std::string FirstLine(const std::string& path) {
+  const std::string text = ReadText(path);
+  return Printable(text.substr(0, text.find_first_of("\r\n")));
 }
 
 bool WritesParquet(const std::string& nsys, const std::string& log) {
@@ -181,7 +151,7 @@ Result<std::unique_ptr<TemporaryExport>> TemporaryExport::Make(const std::string
                                         ShownPath(folder), std::strerror(errno)),
                  .hint = "set TMPDIR to a folder with room for the export"};
   }
-  std::unique_ptr<TemporaryExport> made(new TemporaryExport(folder, TakeSlot(folder)));
+  std::unique_ptr<TemporaryExport> made(new TemporaryExport(folder));
   const std::string log = folder + "/nsys.log";
   const std::string type = WritesParquet(nsys, log) ? "parquetdir" : "sqlite";
   made->path_ = fmt::format("{}/{}.{}", folder, OutputStem(report), type);
@@ -207,7 +177,6 @@ Result<std::unique_ptr<TemporaryExport>> TemporaryExport::Make(const std::string
 TemporaryExport::~TemporaryExport() {
   std::error_code ignored;
   fs::remove_all(folder_, ignored);
-  FreeSlot(slot_);
 }
 
 Error NsysMissing(const std::string& report, const SiblingExports& siblings) {
@@ -228,19 +197,56 @@ Error NsysMissing(const std::string& report, const SiblingExports& siblings) {
 
 void RemoveTemporaryExports() noexcept {
   KillRunningChild();
-  for (const Slot& slot : slots) {
-    if (!slot.filled.load()) {
-      continue;
-    }
-    const pid_t child = fork();
-    if (child == 0) {
-      execl("/bin/rm", "rm", "-rf", "--", slot.folder, static_cast<char*>(nullptr));
-      _exit(127);
-    }
-    if (child > 0) {
-      waitpid(child, nullptr, 0);
-    }
+  RemoveUnfinished();
+}
+
+Result<NsysTool> FindExporter(const std::string& named, const std::string& log) {
+  NSYS_ASSIGN(std::string path, named.empty() ? FindNsys() : FindNamedNsys("--nsys ", named));
+  if (path.empty()) {
+    return NsysTool{};
   }
+  if (RunLogged({path, "--version"}, log) == 127) {
+    return Error{.code = ErrorCode::kExportToolMissing,
+                 .message = fmt::format("{} does not start", ShownPath(path)),
+                 .hint = "name another with --nsys PATH or NSYS"};
+  }
+  NsysTool tool{.path = std::move(path), .version = FirstLine(log)};
+  if (!WritesParquet(tool.path, log)) {
+    return Error{.code = ErrorCode::kExport,
+                 .message = fmt::format("{} ({}) cannot export to parquetdir", ShownPath(tool.path),
+                                        tool.version),
+                 .hint =
+                     "Nsight Systems 2024.6 or newer is needed; name it with --nsys PATH, or "
+                     "give a .sqlite export"};
+  }
+  return tool;
+}
+
+Status ExportTables(const NsysTool& tool, const std::string& report, const std::string& output,
+                    const std::string& log) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(report, error);
+  // What follows a percent sign in the name of an output is replaced by nsys, so a folder that has
+  // one in its path is written to from inside.
+  const bool from_inside = output.find('%') != std::string::npos;
+  const fs::path target(output);
+  const std::string shown = from_inside ? target.filename().string() : output;
+  const int status =
+      RunLogged({tool.path, "export", "--type=parquetdir", "--ts-normalize=true",
+                 "--force-overwrite=true", "--quiet=true", "--output=" + shown, absolute.string()},
+                log, from_inside ? target.parent_path().string() : "");
+  if (status == 127) {
+    return ExportFailed(report, tool.path, "it did not start");
+  }
+  if (status != 0) {
+    const std::string line = LastLine(log);
+    return ExportFailed(report, tool.path,
+                        line.empty() ? fmt::format("exit status {}", status) : line);
+  }
+  if (!fs::is_directory(target, error) || ListParquetFiles(output).empty()) {
+    return ExportFailed(report, tool.path, "it wrote no tables");
+  }
+  return {};
 }
 
 }  // namespace nsys

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/unfinished.h"
 
 namespace nsys {
 
@@ -33,18 +34,34 @@ class TemporaryExport {
   const std::string& path() const { return path_; }
 
  private:
-  TemporaryExport(std::string folder, int slot) : folder_(std::move(folder)), slot_(slot) {}
+  explicit TemporaryExport(std::string folder) : folder_(std::move(folder)), unfinished_(folder_) {}
 
   std::string folder_;
   std::string path_;
-  int slot_;
+  Unfinished unfinished_;
 };
 
 // The error for a report when there is no nsys: it holds the command to run elsewhere.
 Error NsysMissing(const std::string& report, const SiblingExports& siblings);
 
-// For a handler that is about to end the process: kills a running export and removes the temporary
-// folders. Uses only what a signal handler may use (fork, exec, wait).
+// The nsys that makes exports to keep.
+struct NsysTool {
+  std::string path;     // empty: there is none
+  std::string version;  // what `nsys --version` prints
+};
+
+// The nsys called `named`, or, when that is empty, the one of FindNsys. An error when it cannot
+// write Parquet. `log` is a file for what it prints.
+Result<NsysTool> FindExporter(const std::string& named, const std::string& log);
+
+// Exports `report` to the folder `output`, with times since the epoch. When this fails, part of
+// it may be there.
+Status ExportTables(const NsysTool& tool, const std::string& report, const std::string& output,
+                    const std::string& log);
+
+// For a handler that is about to end the process: kills a running export and removes all temporary
+// files and folders (base/unfinished.h). Uses only what a signal handler may use (fork, exec,
+// wait).
 void RemoveTemporaryExports() noexcept;
 
 }  // namespace nsys

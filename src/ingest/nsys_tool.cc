@@ -112,17 +112,21 @@ int Wait(pid_t child) {
 
 }  // namespace
 
+Result<std::string> FindNamedNsys(const std::string& origin, const std::string& name) {
+  const std::string path = name.find('/') == std::string::npos ? FindInPath(name) : name;
+  if (IsProgram(path)) {
+    return path;
+  }
+  return Error{.code = ErrorCode::kExportToolMissing,
+               .message = fmt::format("{}{} is not an executable", origin, ShownPath(name)),
+               .hint = origin.starts_with('-') ? "name the path of nsys, or leave the option out"
+                                               : "set NSYS to the path of nsys, or unset it"};
+}
+
 Result<std::string> FindNsys(const std::string& root) {
   const char* named = std::getenv("NSYS");
   if (named != nullptr && *named != '\0') {
-    const std::string name = named;
-    const std::string path = name.find('/') == std::string::npos ? FindInPath(name) : name;
-    if (IsProgram(path)) {
-      return path;
-    }
-    return Error{.code = ErrorCode::kExportToolMissing,
-                 .message = fmt::format("NSYS={} is not an executable", ShownPath(name)),
-                 .hint = "set NSYS to the path of nsys, or unset it"};
+    return FindNamedNsys("NSYS=", named);
   }
   std::string path = NewestBelow(root + "/opt/nvidia/nsight-systems");
   if (path.empty()) {
@@ -137,7 +141,8 @@ Result<std::string> FindNsys(const std::string& root) {
   return path;
 }
 
-int RunLogged(const std::vector<std::string>& arguments, const std::string& log) {
+int RunLogged(const std::vector<std::string>& arguments, const std::string& log,
+              const std::string& folder) {
   std::vector<char*> argv;
   for (const std::string& argument : arguments) {
     argv.push_back(const_cast<char*>(argument.c_str()));
@@ -148,6 +153,9 @@ int RunLogged(const std::vector<std::string>& arguments, const std::string& log)
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  if (!folder.empty()) {
+    posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  }
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   // A process group of its own, so that what nsys starts can be ended with it; and signals held

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "ingest/parquet_source.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -11,10 +10,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include "base/text.h"
 #include "ingest/duckdb_session.h"
+#include "ingest/file_descriptor.h"
 #include "ingest/file_kind.h"
 #include "ingest/file_ranges.h"
 #include "ingest/parquet_cells.h"
@@ -24,24 +26,6 @@
 
 namespace nsys {
 namespace {
-
-constexpr std::string_view kSuffix = ".parquet";
-
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int fd) : fd_(fd) {}
-  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  FileDescriptor& operator=(FileDescriptor&&) = delete;
-  ~FileDescriptor() {
-    if (fd_ >= 0) {
-      close(fd_);
-    }
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 // DuckDB takes a path for a pattern, for a URL or for a list of partitions. A descriptor's path is
 // nothing but a path, whatever the file is called.
@@ -91,13 +75,20 @@ struct Range {
   int64_t bytes = 0;
 };
 
+// A file of a table, and the columns that it has.
+struct Part {
+  std::string path;
+  std::vector<std::string> columns;
+};
+
 class ParquetSource final : public TableSource {
  public:
   ParquetSource(std::string folder, std::unique_ptr<DuckdbDatabase> database)
       : folder_(std::move(folder)), database_(std::move(database)) {}
 
-  Status LoadTables();
+  Status LoadTables(const ParquetOptions& options);
   const std::vector<SourceTable>& tables() const override { return tables_; }
+  std::vector<std::string> warnings() const override { return warnings_; }
   SourceLocation location() const override { return {SourceForm::kParquetFolder, folder_}; }
   Status Read(std::string_view table, std::span<const WantedColumn> columns,
               const BatchSink& sink) const override {
@@ -111,16 +102,14 @@ class ParquetSource final : public TableSource {
  private:
   Status ReadWhere(std::string_view table, std::span<const WantedColumn> columns,
                    const std::string& condition, const BatchSink& sink) const;
-  std::string PathOf(std::string_view table) const {
-    return fmt::format("{}/{}{}", folder_, table, kSuffix);
-  }
-  Result<FileDescriptor> OpenTable(std::string_view table) const;
-  Error Damaged(std::string_view table, const std::string& reason) const;
-  void Confine(const std::vector<FileDescriptor>& files) const;
-  Status Describe(const FileDescriptor& file, SourceTable& table) const;
-  std::string StreamRows(const FileDescriptor& file, std::span<const WantedColumn> columns,
-                         const std::string& condition, uint64_t& delivered,
-                         const BatchSink& sink) const;
+  Status ReadPart(const Part& part, std::span<const WantedColumn> columns,
+                  const std::string& condition, const BatchSink& sink) const;
+  void Confine(const std::vector<ParquetTable>& tables) const;
+  Status DescribeTable(const ParquetTable& found);
+  Status Describe(Part& part, SourceTable& table) const;
+  std::string StreamRows(const FileDescriptor& file, std::string_view names,
+                         std::span<const WantedColumn> columns, const std::string& condition,
+                         uint64_t& delivered, const BatchSink& sink) const;
   std::vector<Range> ChunksOf(const FileDescriptor& file,
                               std::span<const WantedColumn> columns) const;
   FileDescriptor CopyWithoutLabels(const FileDescriptor& file,
@@ -129,36 +118,43 @@ class ParquetSource final : public TableSource {
   std::string folder_;
   std::unique_ptr<DuckdbDatabase> database_;
   std::vector<SourceTable> tables_;
+  std::map<std::string, std::vector<Part>, std::less<>> parts_;  // by table
+  std::vector<std::string> warnings_;
 };
 
-Error ParquetSource::Damaged(std::string_view table, const std::string& reason) const {
-  return {
-      .code = ErrorCode::kProfile,
-      .message = fmt::format("{} is damaged or truncated: {}", ShownPath(PathOf(table)), reason),
-      .hint = "export the report again"};
+Error Damaged(const std::string& path, const std::string& reason) {
+  return {.code = ErrorCode::kProfile,
+          .message = fmt::format("{} is damaged or truncated: {}", ShownPath(path), reason),
+          .hint = "export the report again"};
 }
 
-Result<FileDescriptor> ParquetSource::OpenTable(std::string_view table) const {
-  FileDescriptor file(open(PathOf(table).c_str(), O_RDONLY | O_CLOEXEC));
+Result<FileDescriptor> OpenFile(const std::string& path) {
+  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() >= 0) {
     return file;
   }
-  return Error{
-      .code = ErrorCode::kProfile,
-      .message = fmt::format("cannot open {}: {}", ShownPath(PathOf(table)), std::strerror(errno))};
+  return Error{.code = ErrorCode::kProfile,
+               .message = fmt::format("cannot open {}: {}", ShownPath(path), std::strerror(errno))};
 }
 
 // Lets DuckDB touch the folders of these files and nothing else.
-void ParquetSource::Confine(const std::vector<FileDescriptor>& files) const {
+void ParquetSource::Confine(const std::vector<ParquetTable>& tables) const {
   std::vector<std::string> folders = {"'/proc/self/fd'"};  // for files in memory
-  for (const FileDescriptor& file : files) {
-    std::string target(4096, '\0');
-    const ssize_t length = readlink(DescriptorPath(file).c_str(), target.data(), target.size());
-    if (length <= 0) {
-      return;
+  for (const ParquetTable& table : tables) {
+    for (const std::string& path : table.paths) {
+      const auto file = OpenFile(path);
+      if (!file.ok()) {
+        continue;  // told when it is to be read
+      }
+      std::string target(4096, '\0');
+      const ssize_t length =
+          readlink(DescriptorPath(file.value()).c_str(), target.data(), target.size());
+      if (length <= 0) {
+        return;
+      }
+      target.resize(static_cast<size_t>(length));
+      folders.push_back(QuoteText(target.substr(0, target.rfind('/') + 1)));
     }
-    target.resize(static_cast<size_t>(length));
-    folders.push_back(QuoteText(target.substr(0, target.rfind('/') + 1)));
   }
   std::sort(folders.begin(), folders.end());
   folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
@@ -168,23 +164,44 @@ void ParquetSource::Confine(const std::vector<FileDescriptor>& files) const {
   }
 }
 
-Status ParquetSource::LoadTables() {
-  std::vector<FileDescriptor> files;
-  for (const std::string& name : ListParquetFiles(folder_)) {
-    tables_.push_back({.name = name.substr(0, name.size() - kSuffix.size()), .columns = {}});
-    NSYS_ASSIGN(FileDescriptor file, OpenTable(tables_.back().name));
-    files.push_back(std::move(file));
+Status ParquetSource::LoadTables(const ParquetOptions& options) {
+  ParquetListing listing = ListParquetTables(folder_, options.table_folders);
+  warnings_ = std::move(listing.warnings);
+  Confine(listing.tables);
+  std::optional<Error> first;
+  for (const ParquetTable& found : listing.tables) {
+    Status described = DescribeTable(found);
+    if (described.ok()) {
+      continue;
+    }
+    if (!options.keep_going) {
+      return described;
+    }
+    warnings_.push_back(fmt::format("{} left out: {}", Printable(ToValidUtf8(found.name)),
+                                    described.error().message));
+    first = first ? first : described.error();
   }
-  Confine(files);
-  for (size_t i = 0; i < tables_.size(); ++i) {
-    NSYS_TRY(Describe(files[i], tables_[i]));
+  if (tables_.empty() && first) {
+    return *first;
   }
-  std::sort(tables_.begin(), tables_.end(),
-            [](const SourceTable& a, const SourceTable& b) { return a.name < b.name; });
   return {};
 }
 
-Status ParquetSource::Describe(const FileDescriptor& file, SourceTable& table) const {
+// The columns of a table in parts are those of all parts.
+Status ParquetSource::DescribeTable(const ParquetTable& found) {
+  SourceTable table{.name = found.name, .columns = {}};
+  std::vector<Part> parts;
+  for (const std::string& path : found.paths) {
+    parts.push_back({.path = path, .columns = {}});
+    NSYS_TRY(Describe(parts.back(), table));
+  }
+  tables_.push_back(std::move(table));
+  parts_[found.name] = std::move(parts);
+  return {};
+}
+
+Status ParquetSource::Describe(Part& part, SourceTable& table) const {
+  NSYS_ASSIGN(const FileDescriptor file, OpenFile(part.path));
   const WantedColumn wanted[] = {{.name = "column_name", .type = CellType::kText},
                                  {.name = "column_type", .type = CellType::kText}};
   ChunkConverter converter(database_->api(), wanted);
@@ -195,30 +212,27 @@ Status ParquetSource::Describe(const FileDescriptor& file, SourceTable& table) c
         const Batch batch = converter.Convert(result, chunk, 0);
         for (size_t row = 0; row < batch.rows; ++row) {
           const std::string name(batch.columns[0].texts[row]);
-          table.columns.push_back({.name = name,
-                                   .type = std::string(SqliteTypeName(batch.columns[1].texts[row])),
-                                   .primary_key = IsPrimaryKey(table.name, name)});
+          part.columns.push_back(name);
+          if (table.Find(name) == nullptr) {
+            table.columns.push_back(
+                {.name = name,
+                 .type = std::string(SqliteTypeName(batch.columns[1].texts[row])),
+                 .primary_key = IsPrimaryKey(table.name, name)});
+          }
         }
         return true;
       });
-  if (!problem.empty()) {
-    return Damaged(table.name, Reason(problem, file));
-  }
-  return {};
+  return problem.empty() ? Status() : Status(Damaged(part.path, Reason(problem, file)));
 }
 
 // Hands over the rows from number `delivered` on, and counts them in it. DuckDB's message on
 // failure.
-std::string ParquetSource::StreamRows(const FileDescriptor& file,
+std::string ParquetSource::StreamRows(const FileDescriptor& file, std::string_view names,
                                       std::span<const WantedColumn> columns,
                                       const std::string& condition, uint64_t& delivered,
                                       const BatchSink& sink) const {
-  std::vector<std::string> names;
-  for (const WantedColumn& column : columns) {
-    names.push_back(QuoteName(column.name));
-  }
-  const std::string sql = fmt::format("SELECT {} FROM read_parquet('{}'){}", Join(names, ","),
-                                      DescriptorPath(file), condition);
+  const std::string sql =
+      fmt::format("SELECT {} FROM read_parquet('{}'){}", names, DescriptorPath(file), condition);
   ChunkConverter converter(database_->api(), columns);
   DuckdbConnection connection(*database_);
   uint64_t position = 0;
@@ -304,53 +318,51 @@ FileDescriptor ParquetSource::CopyWithoutLabels(const FileDescriptor& file,
 
 Status ParquetSource::ReadWhere(std::string_view table, std::span<const WantedColumn> columns,
                                 const std::string& condition, const BatchSink& sink) const {
-  NSYS_ASSIGN(const FileDescriptor file, OpenTable(table));
+  const auto parts = parts_.find(table);
+  bool more = true;
+  const BatchSink watched = [&](const Batch& batch) {
+    more = sink(batch);
+    return more;
+  };
+  for (size_t i = 0; more && parts != parts_.end() && i < parts->second.size(); ++i) {
+    NSYS_TRY(ReadPart(parts->second[i], columns, condition, watched));
+  }
+  return {};
+}
+
+Status ParquetSource::ReadPart(const Part& part, std::span<const WantedColumn> columns,
+                               const std::string& condition, const BatchSink& sink) const {
+  NSYS_ASSIGN(const FileDescriptor file, OpenFile(part.path));
+  std::vector<std::string> list;
+  for (const WantedColumn& column : columns) {
+    const bool has =
+        std::find(part.columns.begin(), part.columns.end(), column.name) != part.columns.end();
+    list.push_back(has ? QuoteName(column.name) : "NULL");
+  }
+  const std::string names = Join(list, ",");
   uint64_t delivered = 0;
-  std::string problem = StreamRows(file, columns, condition, delivered, sink);
+  std::string problem = StreamRows(file, names, columns, condition, delivered, sink);
   // Bytes that are no UTF-8 in a column that claims to be text: go on as plain bytes, from the row
   // where it stopped.
   if (problem.find("Invalid string encoding") != std::string::npos) {
     const FileDescriptor copy = CopyWithoutLabels(file, columns);
     if (copy.get() >= 0) {
-      problem = StreamRows(copy, columns, condition, delivered, sink);
+      problem = StreamRows(copy, names, columns, condition, delivered, sink);
     }
   }
   if (!problem.empty() && delivered == 0 && !condition.empty()) {  // e.g. a column of another type
-    return ReadWhere(table, columns, "", sink);
+    return ReadPart(part, columns, "", sink);
   }
-  if (!problem.empty()) {
-    return Damaged(table, Reason(problem, file));
-  }
-  return {};
+  return problem.empty() ? Status() : Status(Damaged(part.path, Reason(problem, file)));
 }
 
 }  // namespace
 
-std::vector<std::string> ListParquetFiles(const std::string& folder) {
-  std::vector<std::string> names;
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), &closedir);
-  if (!entries) {
-    return names;
-  }
-  while (const dirent* entry = readdir(entries.get())) {
-    const std::string name = entry->d_name;
-    if (name.starts_with('.') || !name.ends_with(kSuffix)) {
-      continue;
-    }
-    struct stat info{};
-    const bool found = stat(fmt::format("{}/{}", folder, name).c_str(), &info) == 0;
-    if (found && S_ISREG(info.st_mode)) {
-      names.push_back(name);
-    }
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-Result<std::unique_ptr<TableSource>> OpenParquetFolder(const std::string& folder, int threads) {
+Result<std::unique_ptr<TableSource>> OpenParquetFolder(const std::string& folder, int threads,
+                                                       const ParquetOptions& options) {
   NSYS_ASSIGN(std::unique_ptr<DuckdbDatabase> database, DuckdbDatabase::Open(threads));
   auto source = std::make_unique<ParquetSource>(folder, std::move(database));
-  NSYS_TRY(source->LoadTables());
+  NSYS_TRY(source->LoadTables(options));
   return std::unique_ptr<TableSource>(std::move(source));
 }
 

@@ -109,6 +109,9 @@ SourceRule NameRule(TableId table) {
       return {.all = {"nameId"}, .any = {}};
     case TableId::kNvtx:
       return {.all = {}, .any = {"text", "textId"}};
+    case TableId::kOsrt:
+    case TableId::kOverhead:
+      return {.all = {"nameId"}, .any = {}};
     default:
       return {};
   }
@@ -120,6 +123,8 @@ SourceRule KindRule(TableId table) {
       return {.all = {"copyKind"}, .any = {}};
     case TableId::kSync:
       return {.all = {}, .any = {"syncType", "deprecatedSyncType"}};
+    case TableId::kMemoryUsage:
+      return {.all = {"memKind", "memoryOperationType"}, .any = {}};
     default:
       return {};
   }
@@ -130,17 +135,34 @@ SourceRule WholeRule(TableId table) {
     case TableId::kSamples:
       return {.all = {"start", "globalTid", "cpuCycles"}, .any = {}};
     case TableId::kOverhead:
+    case TableId::kOsrt:
       return {.all = {"start", "end"}, .any = {}};
+    case TableId::kGpuMetrics:
+      return {.all = {"typeId", "metricId", "value"}, .any = {"timestamp", "rawTimestamp"}};
     default:
       return {};
+  }
+}
+
+SourceRule TimeRule(TableId table) {
+  switch (table) {
+    case TableId::kMemoryUsage:
+      return {.all = {"start"}, .any = {}};
+    case TableId::kGpuMetrics:
+      return {.all = {}, .any = {"timestamp", "rawTimestamp"}};
+    default:
+      return {.all = {"start", "end"}, .any = {}};
   }
 }
 
 SourceRule RuleOf(TableId table, Column column) {
   switch (column) {
     case Column::kTime:
-      return {.all = {"start", "end"}, .any = {}};
+      return TimeRule(table);
     case Column::kLane:
+      if (table == TableId::kMemoryUsage) {
+        return {.all = {"deviceId"}, .any = {}};
+      }
       return {.all = {"deviceId", "streamId"}, .any = {}};
     case Column::kCorrelation:
       return {.all = {"correlationId"}, .any = {}};

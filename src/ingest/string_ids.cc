@@ -7,8 +7,12 @@
 
 namespace nsys {
 
-StringId InternValid(StringPool& pool, std::string_view text) {
-  return IsValidUtf8(text) ? pool.Intern(text) : pool.Intern(ToValidUtf8(text));
+StringId InternValid(StringPool& pool, std::string_view text, int64_t& repaired) {
+  if (IsValidUtf8(text)) {
+    return pool.Intern(text);
+  }
+  ++repaired;
+  return pool.Intern(ToValidUtf8(text));
 }
 
 Result<StringIds> StringIds::Load(const TableSource& source, const Schema& schema,
@@ -28,7 +32,7 @@ Result<StringIds> StringIds::Load(const TableSource& source, const Schema& schem
       if (id.valid[row] == 0 || value.valid[row] == 0) {
         continue;
       }
-      entries.emplace_back(id.integers[row], InternValid(pool, value.texts[row]));
+      entries.emplace_back(id.integers[row], InternValid(pool, value.texts[row], ids.repaired_));
     }
   }));
   ids.Index(entries);

@@ -19,6 +19,9 @@ class StringIds {
   // Reads the table into `pool`; invalid UTF-8 is replaced. Empty when the capture lacks the table.
   static Result<StringIds> Load(const TableSource& source, const Schema& schema, StringPool& pool);
 
+  // Number of texts that were not UTF-8.
+  int64_t repaired() const { return repaired_; }
+
   // The text of number `id`; kNone for nothing and for a number that the table lacks.
   StringId Find(std::optional<int64_t> id) const {
     if (!id) {
@@ -55,11 +58,13 @@ class StringIds {
  private:
   void Index(const std::vector<std::pair<int64_t, StringId>>& entries);
 
+  int64_t repaired_ = 0;
   std::vector<StringId> dense_;
   std::unordered_map<int64_t, StringId> sparse_;
 };
 
-// Interns `text` with invalid UTF-8 replaced, as both file formats must give the same texts.
-StringId InternValid(StringPool& pool, std::string_view text);
+// Interns `text` with invalid UTF-8 replaced, as both file formats must give the same texts. Adds 1
+// to `repaired` when it was not valid.
+StringId InternValid(StringPool& pool, std::string_view text, int64_t& repaired);
 
 }  // namespace nsys

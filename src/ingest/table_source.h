@@ -87,6 +87,9 @@ class TableSource {
   // All tables (no views, no internal ones) in byte order of their names.
   virtual const std::vector<SourceTable>& tables() const = 0;
 
+  // What opening left out, and why.
+  virtual std::vector<std::string> warnings() const { return {}; }
+
   // The file or folder behind the tables; it may be a temporary one that goes with the source.
   virtual SourceLocation location() const { return {}; }
 

@@ -61,9 +61,10 @@ std::string_view CanonicalName(TableId table) {
   return "";
 }
 
-std::vector<uint32_t> TimeOrder(const Events& events) {
+std::vector<uint32_t> TimeOrder(const Events& events, std::span<const int64_t> ties) {
   const auto key = [&](uint32_t row) {
-    return std::make_tuple(events.start_ns[row], events.end_ns[row], row);
+    return std::make_tuple(events.start_ns[row], events.end_ns[row],
+                           ties.empty() ? int64_t{0} : ties[row], row);
   };
   const auto rows = static_cast<uint32_t>(events.size());
   bool sorted = true;

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -128,11 +129,11 @@ struct Events {
   int64_t duration_ns(size_t row) const { return end_ns[row] - start_ns[row]; }
   Span span(size_t row) const { return {start_ns[row], end_ns[row]}; }
 
-  // All columns of a table, so that what is done to rows is done to every column.
   // The recorded ends, where LoadOptions::for_drawing kept a row that ends before it starts: such
   // a row has end_ns == start_ns. Empty when there is none.
   std::vector<int64_t> recorded_end_ns;
 
+  // All columns of a table, so that what is done to rows is done to every column.
   auto columns() { return std::tie(start_ns, end_ns, recorded_end_ns); }
 };
 
@@ -171,9 +172,8 @@ struct KernelTable : GpuEvents {
   std::vector<GraphPlace> graph;  // empty too when no kernel belongs to a graph
 
   auto columns() {
-    return std::tuple_cat(
-        GpuEvents::columns(),
-        std::tie(name, short_name, demangled_name, mangled_name, shape, graph));
+    return std::tuple_cat(GpuEvents::columns(),
+                          std::tie(name, short_name, demangled_name, mangled_name, shape, graph));
   }
 
   // The name that decides a kernel's class: short, else demangled, else "kernel_<number>".
@@ -249,7 +249,7 @@ struct NvtxTable : Events {
   std::vector<NvtxLaneId> lane;
   std::vector<StringId> text;  // kNone for a range without a name
   std::vector<int32_t> event_type;
-  std::vector<uint32_t> payload;  // row of Trace::payloads, or kNoPayload
+  std::vector<uint32_t> payload;     // row of Trace::payloads, or kNoPayload
   std::vector<uint32_t> attributes;  // row of Trace::nvtx_attributes, or kNoAttributes
   std::vector<uint8_t> open;         // 1 when the file has no end for the row
 
@@ -301,13 +301,14 @@ struct SampleTable : Events {
   auto columns() { return std::tuple_cat(Events::columns(), std::tie(thread, cycles)); }
 };
 
-// The rows of `events` in the order of (start, end, row); empty when they are in order already.
-std::vector<uint32_t> TimeOrder(const Events& events);
+// The rows of `events` in the order of (start, end, tie, row); empty when they are in order
+// already. `ties` has one number per row, or none at all.
+std::vector<uint32_t> TimeOrder(const Events& events, std::span<const int64_t> ties = {});
 
-// Sorts all columns of `table` by (start, end, row). Columns that were not loaded stay empty.
+// Sorts all columns of `table` by (start, end, tie, row). Columns that were not loaded stay empty.
 template <typename Table>
-void SortByTime(Table& table) {
-  const std::vector<uint32_t> order = TimeOrder(table);
+void SortByTime(Table& table, std::span<const int64_t> ties = {}) {
+  const std::vector<uint32_t> order = TimeOrder(table, ties);
   if (order.empty()) {
     return;
   }

@@ -95,6 +95,7 @@ struct NvtxAttributes {
   std::optional<int64_t> category;
   std::optional<uint32_t> color;  // ARGB
   std::variant<std::monostate, int64_t, uint64_t, double, std::string> payload;
+  bool operator==(const NvtxAttributes&) const = default;
 };
 
 struct Nic {
@@ -192,7 +193,8 @@ struct Trace {
   std::vector<int64_t> device_inventory;  // CUDA ordinals of TARGET_INFO_CUDA_DEVICE, ascending
   std::array<int64_t, kTableCount> rows_left_out = {};  // rows of each table that could not be used
   std::array<int64_t, kTableCount> rows_clamped = {};   // rows kept though they end too early
-  std::vector<std::string> warnings;                    // what was left out while reading, and why
+  int64_t texts_repaired = 0;  // read while drawing, and not UTF-8: bytes of them became U+FFFD
+  std::vector<std::string> warnings;  // what was left out while reading, and why
 
   const Lane& LaneOf(const GpuEvents& events, size_t row) const {
     return lanes[Index(events.lane[row])];
