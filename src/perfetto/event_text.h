@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 // The JSON text of what a slice is and says: its name, its id, its args. Written once per kind of
-// event, used by the JSON trace and by the event table. Every function appends to `out` and
-// allocates nothing of its own.
+// event, used by the JSON trace and by the event table.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/text_writer.h"
 #include "perfetto/layout.h"
+#include "perfetto/nvtx_names.h"
 #include "trace/trace.h"
 
 namespace nsys::perfetto {
@@ -18,24 +20,73 @@ namespace nsys::perfetto {
 std::string_view KernelName(const Trace& trace, const Options& options, uint32_t kernel);
 std::string_view CallName(const Trace& trace, uint32_t call);
 std::string_view RangeName(const Trace& trace, uint32_t range);  // "NVTX" without a text
+std::string_view CopyName(int32_t kind);                         // "CUDA Memcpy H2D"
 
 // "H2D", "Unified D2H", "P2P", … and the same in lower case with _ for blanks.
 std::string_view CopyDirection(int32_t kind);
 std::string_view CopyDirectionKey(int32_t kind);
 
+// "Pageable", "Pinned", "Device", …, "Unknown".
+std::string_view MemoryKindName(int32_t kind);
+
+// GB/s, 0 without a duration.
+double CopyBandwidth(const Trace& trace, uint32_t copy);
+
+// The demangled name of a kernel, where it differs from the name shown; else empty.
+std::string_view OtherKernelName(const Trace& trace, const Options& options, uint32_t kernel);
+
+// Whether an NVTX row that is drawn is a range; else it is a mark.
+bool IsRange(const Trace& trace, uint32_t row);
+// Whether it is a range without an end in the file.
+bool IsOpenRange(const Trace& trace, uint32_t row);
+
+// How much later the call starts than the work that it is linked with; nothing when it does not.
+std::optional<int64_t> LaunchSkew(const Trace& trace, uint32_t call, int64_t start_ns);
+
+// The end in the file, of a row that ends before it starts; nothing for all others.
+inline std::optional<int64_t> RecordedEnd(const Events& events, uint32_t row) {
+  return events.recorded_end_ns.empty() || events.recorded_end_ns[row] >= events.start_ns[row]
+             ? std::nullopt
+             : std::optional(events.recorded_end_ns[row]);
+}
+
+// Any number of threads may use one EventText. Rows must be drawn ones. Every function is there
+// twice: for a TextWriter, which is the fast way, and for a string.
 class EventText {
  public:
   EventText(const Trace& trace, const Layout& layout);
 
-  // The text `id` as a quoted JSON string; made once per text.
-  void AppendQuoted(std::string& out, StringId id) const;
+  const NvtxNames& nvtx_names() const { return nvtx_names_; }
+
+  // The text `id`, which is not kNone, as a quoted JSON string.
+  void PutQuoted(TextWriter& out, StringId id) const;
 
   // Event ids, without quotes: "<report>:cuda:<pid>:…", escaped for JSON.
+  void PutKernelId(TextWriter& out, uint32_t kernel) const;
+  void PutCopyId(TextWriter& out, uint32_t copy) const;
+  void PutCallId(TextWriter& out, uint32_t call) const;
+
+  // The args object of a slice, keys in ascending byte order, braces included.
+  void PutKernelArgs(TextWriter& out, uint32_t kernel) const;
+  void PutCoreArgs(TextWriter& out, uint32_t kernel) const;
+  void PutCallArgs(TextWriter& out, uint32_t call, int64_t device) const;
+  void PutCopyArgs(TextWriter& out, uint32_t copy) const;
+  void PutUsageArgs(TextWriter& out, const CopyUsage& usage) const;
+  void PutRangeArgs(TextWriter& out, uint32_t range, const Track& track) const;  // of the layout
+  void PutExtraArgs(TextWriter& out, const ExtraSlice& slice) const;
+
+  // The quoted name of a drawn row.
+  void PutKernelName(TextWriter& out, uint32_t kernel) const;
+  void PutCallName(TextWriter& out, uint32_t call) const;
+  void PutRangeName(TextWriter& out, uint32_t range) const;
+
+  // "[0,1]": the devices that a copy shows on.
+  void PutDevices(TextWriter& out, uint32_t copy) const;
+
+  void AppendQuoted(std::string& out, StringId id) const;
   void AppendKernelId(std::string& out, uint32_t kernel) const;
   void AppendCopyId(std::string& out, uint32_t copy) const;
   void AppendCallId(std::string& out, uint32_t call) const;
-
-  // The args object of a slice, keys in ascending byte order, braces included.
   void AppendKernelArgs(std::string& out, uint32_t kernel) const;
   void AppendCoreArgs(std::string& out, uint32_t kernel) const;
   void AppendCallArgs(std::string& out, uint32_t call, int64_t device) const;
@@ -44,9 +95,34 @@ class EventText {
   void AppendRangeArgs(std::string& out, uint32_t range, const Track& track) const;
 
  private:
+  const Track& StreamTrack(uint32_t kernel) const {
+    return layout_.tracks[layout_.kernel_stream_track[kernel]];
+  }
+  const Track& CopyTrack(uint32_t copy) const {
+    return layout_.tracks[layout_.copy_stream_track[copy]];
+  }
+  void PutLaunch(TextWriter& out, uint32_t call, int64_t start_ns) const;
+  void PutRegions(TextWriter& out, uint32_t set) const;
+  void PutCategory(TextWriter& out, uint32_t range) const;
+  void PutDomain(TextWriter& out, uint32_t range) const;
+  void PutPayload(TextWriter& out, uint32_t range) const;
+  void FillTracks();
+  void FillThreads();
+  std::string_view CallIdKind(uint32_t call) const;
+  // Whether there is nothing to say of a range but where it is drawn.
+  bool IsPlain(uint32_t range) const;
+  const NvtxAttributes* Attributes(uint32_t range) const;
+
   const Trace& trace_;
   const Layout& layout_;
-  std::string report_;  // escaped
+  NvtxNames nvtx_names_;
+  std::string report_;                   // escaped
+  std::vector<uint8_t> needs_escape_;    // by StringId
+  std::vector<uint8_t> launched_;        // by call: whether it launched a kernel or a copy
+  std::vector<std::string> thread_ids_;  // by thread, and one for none: the middle of a call's id
+  std::vector<std::string>
+      kernel_ids_;  // by track of a stream: a kernel's id without its last part
+  std::vector<std::string> plain_args_;  // by track of a thread: args of its plain ranges
 };
 
 // (ns)/1000 as a decimal number with one to three places: "0.0", "1721.505", "-2.5".

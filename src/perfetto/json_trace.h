@@ -3,6 +3,7 @@
 // Layout::origin_ns as exact decimals, so that no nanosecond is lost.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -16,6 +17,7 @@ namespace nsys::perfetto {
 
 struct WriteOptions {
   int threads = 1;                               // the bytes do not depend on it
+  size_t block_bytes = size_t{1} << 20;          // about what a thread makes at a time
   std::function<void(int64_t events)> progress;  // may be empty; called in the calling thread
 };
 

@@ -27,7 +27,8 @@ struct Group {
   int64_t pid = 0;         // the process id in it
   int64_t device = 0;      // -1: no device is known
   bool host = false;
-  std::string name;
+  std::string name = {};
+  std::string detail = {};  // what its process and its GPU are called; may be empty
   int32_t sort_index = 0;
 };
 inline constexpr int64_t kFirstGroupPid = 2'000'000'000;  // JSON pid of groups[0]
@@ -45,18 +46,23 @@ enum class TrackKind : uint8_t {
   kOsrt,        // calls of the operating system's library of a thread
   kOverhead,    // the profiler's own cost
   kCounter,     // values over time
+  kMemset,      // memsets of one CUDA stream
+  kSync,        // what waited for a stream or a context
+  kGraph,       // CUDA graphs that were traced as a whole, of one stream
 };
 
 struct Track {
   TrackKind kind = TrackKind::kStream;
   uint32_t group = 0;
-  int64_t tid = 0;          // JSON tid
-  int32_t sort_index = 0;   // order inside the group, ascending from the top
-  uint32_t lane = 0;        // 0 for the first lane
-  int64_t source_tid = 0;   // of tracks of a thread
-  int64_t context = 0;      // of kStream
-  int64_t stream = 0;       // of kStream
-  std::string name;
+  int64_t tid = 0;         // JSON tid
+  int32_t sort_index = 0;  // order inside the group, ascending from the top
+  uint32_t lane = 0;       // 0 for the first lane
+  int64_t source_tid = 0;  // of tracks of a thread
+  int64_t context = 0;     // of kStream
+  int64_t stream = 0;      // of kStream
+  std::string name = {};
+  std::string detail = {};  // what its thread is called; may be empty
+  bool proto_only = false;  // in the protobuf trace alone: the JSON leaves out it and its samples
 };
 
 // A row of a table on a track.
@@ -86,8 +92,8 @@ struct ExtraSlice {
   int64_t start_ns = 0;
   int64_t end_ns = 0;
   uint32_t track = 0;
-  uint32_t name = 0;        // of Layout::texts
-  uint32_t first_arg = 0;   // of Layout::extra_args
+  uint32_t name = 0;       // of Layout::texts
+  uint32_t first_arg = 0;  // of Layout::extra_args
   uint32_t arg_count = 0;
 };
 struct ExtraArg {
@@ -103,8 +109,8 @@ struct CounterSample {
 
 struct Counts {
   int64_t kernels = 0;
-  int64_t calls = 0;        // drawn, each once
-  int64_t sync_calls = 0;   // cudaDeviceSynchronize and cudaStreamSynchronize
+  int64_t calls = 0;       // drawn, each once
+  int64_t sync_calls = 0;  // cudaDeviceSynchronize and cudaStreamSynchronize
   int64_t linked_kernels = 0;
   int64_t copies = 0;
   int64_t h2d = 0;
@@ -112,12 +118,14 @@ struct Counts {
   int64_t d2d = 0;
   int64_t other_copies = 0;
   int64_t linked_copies = 0;
-  int64_t usage_flows = 0;   // arrows to PCIe usage, one per device
-  int64_t ranges = 0;        // push-pop ranges with an end
+  int64_t usage_flows = 0;  // arrows to PCIe usage, one per device
+  int64_t ranges = 0;       // push-pop ranges with an end
   int64_t repaired_ranges = 0;
   int64_t ambiguous_ranges = 0;
-  int64_t projected_ranges = 0;  // pairs of range and device
+  int64_t projected_ranges = 0;        // pairs of range and device
+  int64_t projected_other_ranges = 0;  // the same of start-end, open and text-log ranges
   int64_t start_end_ranges = 0;
+  int64_t text_ranges = 0;  // push-pop ranges read from text logs
   int64_t open_ranges = 0;
   int64_t marks = 0;
   int64_t stream_lanes = 0;       // lanes beyond the first, of all streams
@@ -139,19 +147,19 @@ struct Layout {
   std::vector<Track> tracks;  // in the order in which the trace declares them
 
   // By row of trace.kernels. With a trim, rows that are not drawn have the track kNone.
-  std::vector<uint32_t> kernel_call;          // row of trace.calls, or kNoCall
+  std::vector<uint32_t> kernel_call;  // row of trace.calls, or kNoCall
   std::vector<uint32_t> kernel_stream_track;
   std::vector<uint32_t> kernel_core_track;
-  std::vector<uint32_t> kernel_sequence;      // 1-based place on its stream
-  std::vector<uint32_t> kernel_regions;       // of region_sets, or kNone
+  std::vector<uint32_t> kernel_sequence;  // 1-based place on its stream
+  std::vector<uint32_t> kernel_regions;   // of region_sets, or kNone
 
   // By row of trace.copies. Rows that are not drawn have the track kNone.
   std::vector<uint32_t> copy_call;
   std::vector<uint32_t> copy_stream_track;
-  std::vector<CopyUsage> copy_usage;            // by (copy, device)
-  std::vector<uint32_t> copy_usage_begin;       // by copy, one more than copies: into copy_usage
+  std::vector<CopyUsage> copy_usage;              // by (copy, device)
+  std::vector<uint32_t> copy_usage_begin;         // by copy, one more than copies: into copy_usage
   std::vector<std::vector<int64_t>> device_sets;  // distinct, each ascending
-  std::vector<uint32_t> copy_devices;           // by copy: of device_sets; the devices it shows on
+  std::vector<uint32_t> copy_devices;  // by copy: of device_sets; the devices it shows on
 
   std::vector<Placed> call_slices;     // by (row, device)
   std::vector<Placed> range_slices;    // by (row, device): ranges and marks

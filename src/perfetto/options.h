@@ -40,7 +40,8 @@ struct Options {
   ApiScope api_scope = ApiScope::kLinked;
   GraphFlows graph_flows = GraphFlows::kAll;
   Extras extras;
-  bool host_tracks = false;    // rows of the processor once per process, not under every device
+  bool proto_memory = false;  // a protobuf trace is wanted: it shows memory use without being asked
+  bool host_tracks = false;   // rows of the processor once per process, not under every device
   bool strict_clocks = false;  // an NVTX range on an ambiguous clock is an error
   int64_t max_regions = 64;    // names in a kernel's NVTXRegions
   // Events that touch it are drawn whole, and a call that launched such an event is too.

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+#include "perfetto/event_text.h"
+
+#include <array>
+
+#include "perfetto/ranges.h"
+
+namespace nsys::perfetto {
+namespace {
+
+struct CopyKindText {
+  std::string_view name;  // without its prefix it is the direction
+  std::string_view key;
+};
+constexpr std::string_view kCopyPrefix = "CUDA Memcpy ";
+constexpr CopyKindText kUnknownCopy = {"CUDA Memcpy Unknown", "unknown"};
+// By ENUM_CUDA_MEMCPY_OPER.
+constexpr std::array<CopyKindText, 14> kCopyKinds = {{
+    kUnknownCopy,
+    {"CUDA Memcpy H2D", "h2d"},
+    {"CUDA Memcpy D2H", "d2h"},
+    {"CUDA Memcpy H2A", "h2a"},
+    {"CUDA Memcpy A2H", "a2h"},
+    {"CUDA Memcpy A2A", "a2a"},
+    {"CUDA Memcpy A2D", "a2d"},
+    {"CUDA Memcpy D2A", "d2a"},
+    {"CUDA Memcpy D2D", "d2d"},
+    {"CUDA Memcpy H2H", "h2h"},
+    {"CUDA Memcpy P2P", "p2p"},
+    {"CUDA Memcpy Unified H2D", "unified_h2d"},
+    {"CUDA Memcpy Unified D2H", "unified_d2h"},
+    {"CUDA Memcpy Unified D2D", "unified_d2d"},
+}};
+
+const CopyKindText& TextOfKind(int32_t kind) {
+  return kind >= 0 && static_cast<size_t>(kind) < kCopyKinds.size()
+             ? kCopyKinds[static_cast<size_t>(kind)]
+             : kUnknownCopy;
+}
+
+// `row` of a column that may not have been loaded.
+StringId At(const std::vector<StringId>& column, uint32_t row) {
+  return column.empty() ? StringId::kNone : column[row];
+}
+
+bool IsNamed(std::string_view name, std::string_view call) {
+  return name.starts_with(call) && (name.size() == call.size() || name[call.size()] == '_');
+}
+
+StringId KernelNameId(const Trace& trace, const Options& options, uint32_t kernel) {
+  const KernelTable& kernels = trace.kernels;
+  StringId id = StringId::kNone;
+  switch (options.kernel_naming) {
+    case KernelNaming::kShort:
+      id = At(kernels.short_name, kernel);
+      break;
+    case KernelNaming::kDemangled:
+      id = At(kernels.demangled_name, kernel);
+      break;
+    case KernelNaming::kMangled:
+      id = At(kernels.mangled_name, kernel);
+      break;
+  }
+  return id != StringId::kNone ? id : At(kernels.name, kernel);
+}
+
+}  // namespace
+
+std::string_view KernelName(const Trace& trace, const Options& options, uint32_t kernel) {
+  return trace.Text(KernelNameId(trace, options, kernel));
+}
+
+std::string_view OtherKernelName(const Trace& trace, const Options& options, uint32_t kernel) {
+  const StringId id = At(trace.kernels.demangled_name, kernel);
+  if (id == StringId::kNone) {
+    return {};
+  }
+  return id == KernelNameId(trace, options, kernel) ? std::string_view() : trace.Text(id);
+}
+
+std::string_view CallName(const Trace& trace, uint32_t call) {
+  const StringId id = At(trace.calls.name, call);
+  return id == StringId::kNone ? "cuda_api" : trace.Text(id);
+}
+
+std::string_view RangeName(const Trace& trace, uint32_t range) {
+  const StringId id = At(trace.nvtx.text, range);
+  return id == StringId::kNone ? "NVTX" : trace.Text(id);
+}
+
+std::string_view CopyName(int32_t kind) { return TextOfKind(kind).name; }
+
+std::string_view CopyDirection(int32_t kind) {
+  return TextOfKind(kind).name.substr(kCopyPrefix.size());
+}
+
+std::string_view CopyDirectionKey(int32_t kind) { return TextOfKind(kind).key; }
+
+std::string_view MemoryKindName(int32_t kind) {
+  constexpr std::array<std::string_view, 7> kNames = {
+      "Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static"};
+  return kind >= 0 && static_cast<size_t>(kind) < kNames.size() ? kNames[static_cast<size_t>(kind)]
+                                                                : "Unknown";
+}
+
+double CopyBandwidth(const Trace& trace, uint32_t copy) {
+  const int64_t duration_ns = trace.copies.duration_ns(copy);
+  if (duration_ns <= 0 || trace.copies.bytes.empty()) {
+    return 0;
+  }
+  return static_cast<double>(trace.copies.bytes[copy]) / static_cast<double>(duration_ns);
+}
+
+bool IsRange(const Trace& trace, uint32_t row) {
+  return trace.nvtx.event_type.empty() || Covers(KindOfRange(trace, row));
+}
+
+bool IsOpenRange(const Trace& trace, uint32_t row) {
+  return !trace.nvtx.event_type.empty() && IsOpen(KindOfRange(trace, row));
+}
+
+std::optional<int64_t> LaunchSkew(const Trace& trace, uint32_t call, int64_t start_ns) {
+  if (call == kNoCall || trace.calls.start_ns[call] <= start_ns) {
+    return std::nullopt;
+  }
+  return trace.calls.start_ns[call] - start_ns;
+}
+
+EventText::EventText(const Trace& trace, const Layout& layout)
+    : trace_(trace), layout_(layout), nvtx_names_(trace) {
+  TextWriter(report_).PutEscaped(layout.options.report);
+  needs_escape_.reserve(trace.strings.size());
+  for (uint32_t id = 0; id < trace.strings.size(); ++id) {
+    needs_escape_.push_back(NeedsEscape(trace.strings.Get(StringId{id})) ? 1 : 0);
+  }
+  launched_.resize(trace.calls.size());
+  for (const auto* call_of : {&layout.kernel_call, &layout.copy_call}) {
+    for (const uint32_t call : *call_of) {
+      if (call != kNoCall) {
+        launched_[call] = 1;
+      }
+    }
+  }
+  FillThreads();
+  FillTracks();
+}
+
+void EventText::FillThreads() {
+  const auto fill = [&](const Thread& thread) {
+    TextWriter out(thread_ids_.emplace_back());
+    out.PutInteger(thread.pid());
+    out.Put(':');
+    out.PutInteger(thread.tid());
+    out.Put(':');
+  };
+  for (const Thread& thread : trace_.threads) {
+    fill(thread);
+  }
+  fill(Thread());
+}
+
+void EventText::FillTracks() {
+  kernel_ids_.resize(layout_.tracks.size());
+  plain_args_.resize(layout_.tracks.size());
+  for (size_t i = 0; i < layout_.tracks.size(); ++i) {
+    const Track& track = layout_.tracks[i];
+    const Group& group = layout_.groups[track.group];
+    TextWriter args(plain_args_[i]);
+    args.Put("{\"deviceId\":");
+    args.PutInteger(group.device);
+    args.Put(",\"sourcePid\":");
+    args.PutInteger(group.pid);
+    args.Put(",\"sourceTid\":");
+    args.PutInteger(track.source_tid);
+    args.Put(",\"timestampRepaired\":false}");
+    if (track.kind != TrackKind::kStream) {
+      continue;
+    }
+    TextWriter out(kernel_ids_[i]);
+    out.Put(std::string_view(report_));
+    out.Put(":cuda:");
+    for (const int64_t part : {group.pid, group.device, track.context, track.stream}) {
+      out.PutInteger(part);
+      out.Put(':');
+    }
+  }
+}
+
+void EventText::PutQuoted(TextWriter& out, StringId id) const {
+  const std::string_view text = trace_.strings.Get(id);
+  out.Put('"');
+  if (needs_escape_[Index(id)] == 0) {
+    out.Put(text);
+  } else {
+    out.PutEscaped(text);
+  }
+  out.Put('"');
+}
+
+void EventText::PutKernelId(TextWriter& out, uint32_t kernel) const {
+  out.Put(std::string_view(kernel_ids_[layout_.kernel_stream_track[kernel]]));
+  out.PutUnsigned(layout_.kernel_sequence[kernel]);
+}
+
+void EventText::PutCopyId(TextWriter& out, uint32_t copy) const {
+  const Track& track = CopyTrack(copy);
+  out.Put(std::string_view(report_));
+  out.Put(":cuda_memcpy:");
+  out.PutInteger(trace_.DeviceOf(trace_.copies, copy).value_or(-1));
+  out.Put(':');
+  out.PutInteger(track.context);
+  out.Put(':');
+  out.PutInteger(track.stream);
+  out.Put(':');
+  out.PutUnsigned(copy);
+}
+
+std::string_view EventText::CallIdKind(uint32_t call) const {
+  if (launched_[call] != 0) {
+    return ":cuda_api:";
+  }
+  const bool is_gpu_trace = trace_.kernels.size() != 0 || trace_.copies.size() != 0;
+  if (is_gpu_trace && layout_.options.api_scope != ApiScope::kAll) {
+    return ":cuda_api_sync:";
+  }
+  const std::string_view name = CallName(trace_, call);
+  return is_gpu_trace &&
+                 (IsNamed(name, "cudaDeviceSynchronize") || IsNamed(name, "cudaStreamSynchronize"))
+             ? ":cuda_api_sync:"
+             : ":cuda_api_unlinked:";
+}
+
+void EventText::PutCallId(TextWriter& out, uint32_t call) const {
+  const ThreadId thread = trace_.calls.thread[call];
+  out.Put(std::string_view(report_));
+  out.Put(CallIdKind(call));
+  out.Put(std::string_view(thread == ThreadId::kNone ? thread_ids_.back()
+                                                     : thread_ids_[Index(thread)]));
+  out.PutInteger(trace_.calls.correlation[call]);
+  out.Put(':');
+  out.PutUnsigned(call);
+}
+
+void EventText::PutKernelName(TextWriter& out, uint32_t kernel) const {
+  const StringId id = KernelNameId(trace_, layout_.options, kernel);
+  if (id == StringId::kNone) {
+    out.Put("\"\"");
+  } else {
+    PutQuoted(out, id);
+  }
+}
+
+void EventText::PutCallName(TextWriter& out, uint32_t call) const {
+  const StringId id = At(trace_.calls.name, call);
+  if (id == StringId::kNone) {
+    out.PutQuoted(CallName(trace_, call));
+  } else {
+    PutQuoted(out, id);
+  }
+}
+
+void EventText::PutRangeName(TextWriter& out, uint32_t range) const {
+  const StringId id = At(trace_.nvtx.text, range);
+  if (id == StringId::kNone) {
+    out.Put("\"NVTX\"");
+  } else {
+    PutQuoted(out, id);
+  }
+}
+
+void EventText::AppendQuoted(std::string& out, StringId id) const {
+  TextWriter writer(out);
+  PutQuoted(writer, id);
+}
+void EventText::AppendKernelId(std::string& out, uint32_t kernel) const {
+  TextWriter writer(out);
+  PutKernelId(writer, kernel);
+}
+void EventText::AppendCopyId(std::string& out, uint32_t copy) const {
+  TextWriter writer(out);
+  PutCopyId(writer, copy);
+}
+void EventText::AppendCallId(std::string& out, uint32_t call) const {
+  TextWriter writer(out);
+  PutCallId(writer, call);
+}
+void EventText::AppendKernelArgs(std::string& out, uint32_t kernel) const {
+  TextWriter writer(out);
+  PutKernelArgs(writer, kernel);
+}
+void EventText::AppendCoreArgs(std::string& out, uint32_t kernel) const {
+  TextWriter writer(out);
+  PutCoreArgs(writer, kernel);
+}
+void EventText::AppendCallArgs(std::string& out, uint32_t call, int64_t device) const {
+  TextWriter writer(out);
+  PutCallArgs(writer, call, device);
+}
+void EventText::AppendCopyArgs(std::string& out, uint32_t copy) const {
+  TextWriter writer(out);
+  PutCopyArgs(writer, copy);
+}
+void EventText::AppendUsageArgs(std::string& out, const CopyUsage& usage) const {
+  TextWriter writer(out);
+  PutUsageArgs(writer, usage);
+}
+void EventText::AppendRangeArgs(std::string& out, uint32_t range, const Track& track) const {
+  TextWriter writer(out);
+  PutRangeArgs(writer, range, track);
+}
+
+void AppendMicroseconds(std::string& out, int64_t ns) { TextWriter(out).PutMicroseconds(ns); }
+void AppendInteger(std::string& out, int64_t value) { TextWriter(out).PutInteger(value); }
+
+}  // namespace nsys::perfetto

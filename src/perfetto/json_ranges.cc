@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#include "perfetto/json_ranges.h"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <tuple>
+
+#include "perfetto/event_text.h"
+
+namespace nsys::perfetto {
+namespace {
+
+class RangeOrder {
+ public:
+  RangeOrder(const Trace& trace, const Layout& layout) : trace_(trace), layout_(layout) {}
+
+  std::vector<RangeEvent> All() {
+    CollectByTrack();
+    events_.reserve(2 * slices_.size());
+    for (size_t track = 0; track + 1 < begins_.size(); ++track) {
+      AddTrack(std::span(slices_).subspan(begins_[track], begins_[track + 1] - begins_[track]));
+    }
+    return std::move(events_);
+  }
+
+ private:
+  struct Open {
+    int64_t end_ns = 0;
+    uint32_t slice = 0;
+  };
+
+  size_t slice_count() const { return layout_.range_slices.size() + layout_.projections.size(); }
+  uint32_t TrackOf(size_t slice) const {
+    const size_t ranges = layout_.range_slices.size();
+    return slice < ranges ? layout_.range_slices[slice].track
+                          : layout_.projections[slice - ranges].track;
+  }
+  Span SpanOf(uint32_t slice) const {
+    const size_t ranges = layout_.range_slices.size();
+    if (slice < ranges) {
+      return DrawnSpan(trace_, layout_, layout_.range_slices[slice].row);
+    }
+    const Projected& projected = layout_.projections[slice - ranges];
+    return {projected.start_ns, projected.end_ns};
+  }
+  bool IsMark(uint32_t slice) const {
+    return slice < layout_.range_slices.size() && !IsRange(trace_, layout_.range_slices[slice].row);
+  }
+
+  // Fills slices_ and begins_: a counting sort by the place of the track.
+  void CollectByTrack() {
+    std::vector<uint32_t> tracks(layout_.tracks.size());
+    std::iota(tracks.begin(), tracks.end(), 0U);
+    std::sort(tracks.begin(), tracks.end(), [&](uint32_t a, uint32_t b) {
+      return std::tie(layout_.tracks[a].group, layout_.tracks[a].tid) <
+             std::tie(layout_.tracks[b].group, layout_.tracks[b].tid);
+    });
+    std::vector<uint32_t> place(tracks.size());
+    for (uint32_t i = 0; i < tracks.size(); ++i) {
+      place[tracks[i]] = i;
+    }
+    begins_.assign(tracks.size() + 1, 0);
+    for (size_t slice = 0; slice < slice_count(); ++slice) {
+      ++begins_[place[TrackOf(slice)] + 1];
+    }
+    std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+    std::vector<size_t> next(begins_.begin(), begins_.end() - 1);
+    slices_.resize(slice_count());
+    for (size_t slice = 0; slice < slice_count(); ++slice) {
+      slices_[next[place[TrackOf(slice)]]++] = static_cast<uint32_t>(slice);
+    }
+  }
+
+  // By (start, end descending, place). Rows come by (start, end), so mostly only slices that start
+  // together have to change places.
+  void SortBegins(std::span<uint32_t> slices) const {
+    const auto starts_earlier = [&](uint32_t a, uint32_t b) {
+      return SpanOf(a).begin_ns < SpanOf(b).begin_ns;
+    };
+    const auto less = [&](uint32_t a, uint32_t b) {
+      const Span x = SpanOf(a);
+      const Span y = SpanOf(b);
+      return std::tie(x.begin_ns, y.end_ns, a) < std::tie(y.begin_ns, x.end_ns, b);
+    };
+    if (!std::is_sorted(slices.begin(), slices.end(), starts_earlier)) {
+      std::sort(slices.begin(), slices.end(), less);
+      return;
+    }
+    for (size_t i = 0; i < slices.size();) {
+      size_t end = i + 1;
+      while (end < slices.size() && !starts_earlier(slices[i], slices[end])) {
+        ++end;
+      }
+      if (end - i > 1) {
+        std::sort(&slices[i], &slices[i] + (end - i), less);
+      }
+      i = end;
+    }
+  }
+
+  void AddTrack(std::span<uint32_t> slices) {
+    SortBegins(slices);
+    for (const uint32_t slice : slices) {
+      const Span span = SpanOf(slice);
+      EndUntil(span.begin_ns);
+      events_.push_back({2 * slice});
+      if (IsMark(slice)) {
+        continue;
+      }
+      if (span.end_ns <= span.begin_ns) {
+        events_.push_back({2 * slice + 1});
+      } else {
+        Push({span.end_ns, slice});
+      }
+    }
+    EndUntil(INT64_MAX);
+  }
+
+  void EndUntil(int64_t time_ns) {
+    while (!open_.empty() && open_.back().end_ns <= time_ns) {
+      events_.push_back({2 * open_.back().slice + 1});
+      open_.pop_back();
+    }
+  }
+
+  // Keeps the earliest end on top, of equal ones the latest begin. Ranges of a track nest, so that
+  // nothing has to move; were they to cross, the ends would still come in order of time.
+  void Push(Open range) {
+    open_.push_back(range);
+    for (size_t i = open_.size() - 1; i > 0 && open_[i - 1].end_ns < open_[i].end_ns; --i) {
+      std::swap(open_[i - 1], open_[i]);
+    }
+  }
+
+  const Trace& trace_;
+  const Layout& layout_;
+  std::vector<size_t> begins_;    // by place of the track, one more than tracks: into slices_
+  std::vector<uint32_t> slices_;  // by track
+  std::vector<Open> open_;        // of the track at hand
+  std::vector<RangeEvent> events_;
+};
+
+}  // namespace
+
+std::vector<RangeEvent> OrderRangeEvents(const Trace& trace, const Layout& layout) {
+  return RangeOrder(trace, layout).All();
+}
+
+}  // namespace nsys::perfetto
