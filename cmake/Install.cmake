@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-# bin/nsys-ai, lib/libduckdb.so, and the documents and licence texts of all that is shipped or used.
+# bin/nsys-ai, bin/convert_nsys.sh, lib/libduckdb.so, and the documents and licence texts of all that is shipped or used.
 if(TARGET nsys-ai)
   install(TARGETS nsys-ai RUNTIME DESTINATION bin)
 endif()
 install(FILES "${NSYS_AI_DUCKDB_LIB_DIR}/libduckdb.so" DESTINATION lib
         PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ
                     WORLD_EXECUTE)
+
+install(PROGRAMS scripts/convert_nsys.sh DESTINATION bin)
 
 set(_doc_dir share/doc/nsys-ai)
 install(FILES LICENSE NOTICE README.md CONTRIBUTING.md CHANGELOG.md DESTINATION ${_doc_dir})

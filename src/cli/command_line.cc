@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cli/command_line.h"
 
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
@@ -11,6 +10,7 @@
 #include "analysis/iterations.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "cli/option_values.h"
 #include "cli/skill_files_options.h"
 #include "cli/usage_error.h"
 
@@ -41,10 +41,12 @@ struct Parser {
   CLI::App* info = nullptr;
   CLI::App* run = nullptr;
   CLI::App* sql = nullptr;
+  CLI::App* convert = nullptr;
   std::optional<SkillFilesCommands> skill_files;
   SkillsDirOption skills_dir;
   RawOptions raw;
   SqlOptions sql_options;
+  ConvertOptions convert_options;
 
   Parser();
   Parser(const Parser&) = delete;  // the options point into it
@@ -60,7 +62,8 @@ struct Parser {
             skill_files->add(),
             skill_files->remove(),
             skill_files->save(),
-            sql};
+            sql,
+            convert};
   }
 };
 
@@ -111,8 +114,9 @@ Parser::Parser() {
       "  nsys-ai skill run nvtx_kernel_map train.sqlite --trim 12.5 13.0\n"
       "\nExit status: 0 ran (found, found nothing, or cannot answer), 1 unreadable, 2 usage.");
   sql = AddSqlCommand(app, sql_options);
+  convert = AddConvertCommand(app, convert_options);
   app.footer("A capture comes from `nsys export --type=sqlite REPORT.nsys-rep`.");
-  for (CLI::App* command : {&app, skill, list, info, run, sql}) {
+  for (CLI::App* command : {&app, skill, list, info, run, sql, convert}) {
     command->allow_extras();
   }
 }
@@ -195,52 +199,6 @@ Result<OutputFormat> ParseFormat(const std::string& word, const CLI::App* comman
                     "for example: --format json");
 }
 
-Result<std::optional<int64_t>> ParseCountOption(const std::string& option,
-                                                const std::optional<std::string>& word,
-                                                int64_t least) {
-  if (!word) {
-    return std::optional<int64_t>();
-  }
-  const auto number = ParseInt(*word);
-  if (number && *number >= least) {
-    return number;
-  }
-  return UsageError(
-      fmt::format("{} takes a whole number of at least {}, not '{}'", option, least, *word),
-      fmt::format("for example: {} {}", option, least + 1));
-}
-
-// Seconds as typed to nanoseconds, truncated toward zero.
-Result<int64_t> ParseSeconds(const std::string& word) {
-  constexpr double kMostSeconds = 9.2e9;  // the largest time that nanoseconds in 64 bits can tell
-  const auto seconds = ParseFiniteDouble(word);
-  if (!seconds || std::fabs(*seconds) > kMostSeconds) {
-    return UsageError(fmt::format("--trim takes two times in seconds, not '{}'", word),
-                      "for example: --trim 1.5 3.0, or --trim 1.5 inf");
-  }
-  return static_cast<int64_t>(*seconds * 1e9);
-}
-
-Result<std::optional<Window>> ParseTrim(const std::vector<std::string>& words) {
-  if (words.empty()) {
-    return std::optional<Window>();
-  }
-  Window window;
-  NSYS_ASSIGN(window.begin_ns, ParseSeconds(words[0]));
-  const std::string end = LowerAscii(words[1]);
-  if (end != "inf" && end != "end") {
-    NSYS_ASSIGN(window.end_ns, ParseSeconds(words[1]));
-  }
-  if (window.end_ns > window.begin_ns) {
-    return std::optional<Window>(window);
-  }
-  return Error{
-      .code = ErrorCode::kTrimOutOfRange,
-      .message = fmt::format("--trim {} {} selects nothing: END must be greater than START",
-                             words[0], words[1]),
-      .hint = "give START and END in seconds on the capture's clock"};
-}
-
 Result<std::vector<GivenParam>> ParseParams(const RawOptions& raw) {
   std::vector<GivenParam> params;
   for (const std::string& word : raw.params) {
@@ -315,6 +273,10 @@ Result<Request> ToRequest(const Parser& parser) {
     NSYS_ASSIGN(SqlRequest sql, ToSqlRequest(parser.sql_options));
     return Request(std::move(sql));
   }
+  if (command == parser.convert) {
+    NSYS_ASSIGN(ConvertRequest convert, ToConvertRequest(parser.convert_options));
+    return Request(std::move(convert));
+  }
   const bool info_default =
       command == parser.info && parser.info->get_option("--format")->count() == 0;
   NSYS_ASSIGN(const OutputFormat format,
@@ -355,13 +317,16 @@ bool WantsJsonErrors(const std::vector<std::string>& arguments) {
   if (agent != nullptr && std::strcmp(agent, "1") == 0) {
     return true;
   }
+  // The formats of convert are those of its files.
+  const bool convert = !arguments.empty() && arguments.front() == "convert";
+  const std::string option = convert ? "--summary" : "--format";
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& word = arguments[i];
-    if (word == "--format=json" || word == "--format=jsonl") {
-      return true;
-    }
-    if (word == "--format" && i + 1 < arguments.size() &&
-        (arguments[i + 1] == "json" || arguments[i + 1] == "jsonl")) {
+    const bool next = word == option && i + 1 < arguments.size();
+    const std::string value = next                             ? arguments[i + 1]
+                              : word.starts_with(option + "=") ? word.substr(option.size() + 1)
+                                                               : "";
+    if (value == "json" || (!convert && value == "jsonl")) {
       return true;
     }
   }

@@ -11,6 +11,7 @@
 #include "analysis/window.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "cli/convert_options.h"
 #include "cli/sql_options.h"
 
 namespace nsys {
@@ -68,14 +69,16 @@ struct SkillSaveRequest {
   std::optional<std::string> skills_dir;
 };
 
-using Request = std::variant<HelpRequest, SkillListRequest, SkillInfoRequest, SkillRunRequest,
-                             SkillAddRequest, SkillRemoveRequest, SkillSaveRequest, SqlRequest>;
+using Request =
+    std::variant<HelpRequest, SkillListRequest, SkillInfoRequest, SkillRunRequest, SkillAddRequest,
+                 SkillRemoveRequest, SkillSaveRequest, SqlRequest, ConvertRequest>;
 
 // The request that `arguments` (without the program's name) make, or a usage error that names the
 // word at fault and, where one is near, the word that was probably meant.
 Result<Request> ParseCommandLine(const std::vector<std::string>& arguments);
 
-// Whether errors are wanted as JSON: --format json or jsonl somewhere, or NSYS_AI_AGENT=1.
+// Whether errors are wanted as JSON: --format json or jsonl somewhere (of convert: --summary json),
+// or NSYS_AI_AGENT=1.
 bool WantsJsonErrors(const std::vector<std::string>& arguments);
 
 }  // namespace nsys

@@ -12,6 +12,8 @@ Status RunSkillList(const SkillListRequest& request);
 Status RunSkillInfo(const SkillInfoRequest& request);
 Status RunSkillRun(const SkillRunRequest& request);
 Status RunSql(const SqlRequest& request);
+// Gives the exit status: with several inputs, errors of some are told along the way.
+Result<int> RunConvert(const ConvertRequest& request);
 Status RunSkillAdd(const SkillAddRequest& request);
 Status RunSkillRemove(const SkillRemoveRequest& request);
 Status RunSkillSave(const SkillSaveRequest& request);

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/unfinished.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "ingest/nsys_export.h"
@@ -22,8 +23,12 @@ namespace nsys {
 namespace {
 
 // Ctrl-C ends the program at once: nothing of ours is half-written, since results go to temporary
-// names, but these and a running export with its temporary folder have to be removed.
+// names, but these and a running export with its temporary folder have to be removed. While a set
+// of files is put in its place, the signal waits.
 extern "C" void OnInterrupt(int signal_number) {
+  if (HoldSignal(signal_number)) {
+    return;
+  }
   RemoveUnfinishedFile();
   RemoveTemporaryExports();
   ::_exit(128 + signal_number);
@@ -47,7 +52,7 @@ extern "C" void OnLostPages(int) {
   ::_exit(written < 0 ? 1 : ExitStatus(ErrorCode::kProfile));
 }
 
-Status Execute(const Request& request) {
+Status ExecuteSkill(const Request& request) {
   if (const auto* list = std::get_if<SkillListRequest>(&request)) {
     return RunSkillList(*list);
   }
@@ -63,13 +68,24 @@ Status Execute(const Request& request) {
   if (const auto* remove = std::get_if<SkillRemoveRequest>(&request)) {
     return RunSkillRemove(*remove);
   }
-  if (const auto* save = std::get_if<SkillSaveRequest>(&request)) {
-    return RunSkillSave(*save);
+  return RunSkillSave(std::get<SkillSaveRequest>(request));
+}
+
+// Gives the exit status.
+Result<int> Execute(const Request& request) {
+  if (const auto* help = std::get_if<HelpRequest>(&request)) {
+    NSYS_TRY(WriteStdout(help->text));
+    return help->exit_status;
+  }
+  if (const auto* convert = std::get_if<ConvertRequest>(&request)) {
+    return RunConvert(*convert);
   }
   if (const auto* sql = std::get_if<SqlRequest>(&request)) {
-    return RunSql(*sql);
+    NSYS_TRY(RunSql(*sql));
+  } else {
+    NSYS_TRY(ExecuteSkill(request));
   }
-  return WriteStdout(std::get<HelpRequest>(request).text);
+  return 0;
 }
 
 // Prints the error where the caller looks for it, and gives the exit status.
@@ -96,11 +112,8 @@ int Main(const std::vector<std::string>& arguments) {
     if (!request.ok()) {
       return Report(request.error(), json_errors);
     }
-    if (const Status status = Execute(request.value()); !status.ok()) {
-      return Report(status.error(), json_errors);
-    }
-    const auto* help = std::get_if<HelpRequest>(&request.value());
-    return help != nullptr ? help->exit_status : 0;
+    const Result<int> status = Execute(request.value());
+    return status.ok() ? status.value() : Report(status.error(), json_errors);
   } catch (const std::bad_alloc&) {
     return Report({.code = ErrorCode::kSkillExecution,
                    .message = "out of memory",

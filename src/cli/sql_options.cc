@@ -14,27 +14,12 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "cli/option_values.h"
 #include "cli/usage_error.h"
 #include "query/sql_text.h"
 
 namespace nsys {
 namespace {
-
-template <typename Choice, size_t N>
-Result<Choice> Choose(const std::string& option, const std::string& word,
-                      const std::pair<const char*, Choice> (&choices)[N]) {
-  std::vector<std::string> names;
-  for (const auto& [name, choice] : choices) {
-    if (word == name) {
-      return choice;
-    }
-    names.emplace_back(name);
-  }
-  const auto nearest = NearestName(word, names);
-  return UsageError(fmt::format("{} takes one of {}, not '{}'", option, Join(names, ", "), word),
-                    nearest ? fmt::format("did you mean '{}'?", *nearest)
-                            : fmt::format("for example: {} {}", option, names[1]));
-}
 
 Result<SqlFormat> ParseFormat(const std::string& word) {
   static constexpr std::pair<const char*, SqlFormat> kChoices[] = {

@@ -34,7 +34,7 @@ std::string RowsToJson(const Answer& answer, std::optional<int64_t> max_rows, Js
   return ToJson(RowsToList(answer, max_rows), layout) + "\n";
 }
 
-std::string ErrorToJson(const Error& error) {
+Object ErrorObject(const Error& error) {
   Object body{{"code", ErrorCodeName(error.code)}, {"message", error.message}};
   for (const auto& [key, detail] : error.details) {
     if (const auto* text = std::get_if<std::string>(&detail)) {
@@ -47,7 +47,11 @@ std::string ErrorToJson(const Error& error) {
   if (!error.hint.empty()) {
     body.Set("hint", error.hint);
   }
-  return ToJson(Object{{"error", std::move(body)}}, JsonLayout::kOneLine) + "\n";
+  return body;
+}
+
+std::string ErrorToJson(const Error& error) {
+  return ToJson(Object{{"error", ErrorObject(error)}}, JsonLayout::kOneLine) + "\n";
 }
 
 }  // namespace nsys

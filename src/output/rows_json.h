@@ -21,6 +21,9 @@ List RowsToList(const Answer& answer, std::optional<int64_t> max_rows);
 std::string RowsToJson(const Answer& answer, std::optional<int64_t> max_rows,
                        JsonLayout layout = JsonLayout::kIndented);
 
+// {"code", "message", …, "hint"}.
+Object ErrorObject(const Error& error);
+
 // {"error": {"code", "message", …, "hint"}} on one line with a final newline.
 std::string ErrorToJson(const Error& error);
 
