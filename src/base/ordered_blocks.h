@@ -96,9 +96,8 @@ class OrderedBlocks {
       size_t block = 0;
       {
         std::unique_lock lock(mutex_);
-        may_make_.wait(lock, [&] {
-          return stop_ || next_ == blocks_ || next_ < taken_ + slots_.size();
-        });
+        may_make_.wait(lock,
+                       [&] { return stop_ || next_ == blocks_ || next_ < taken_ + slots_.size(); });
         if (stop_ || next_ == blocks_) {
           return;
         }

@@ -26,7 +26,7 @@ uint64_t HashText(std::string_view text) {
     text.remove_prefix(sizeof word);
   }
   uint64_t rest = 0;
-  std::memcpy(&rest, text.data(), text.size());
+  std::copy(text.begin(), text.end(), reinterpret_cast<char*>(&rest));  // memcpy takes no null
   return Mix(hash, rest);
 }
 

@@ -178,32 +178,45 @@ void JsonEvents::Range(JsonOut& out, RangeEvent event) const {
   const size_t ranges = layout_.range_slices.size();
   if (event.slice() < ranges) {
     const Placed& slice = layout_.range_slices[event.slice()];
-    const Span span = DrawnSpan(trace_, layout_, slice.row);
-    RangePoint(out, event, slice.row, event.is_end() ? span.end_ns : span.begin_ns, slice.track,
-               false);
+    RangePoint(out, event,
+               {.row = slice.row,
+                .track = slice.track,
+                .span = DrawnSpan(trace_, layout_, slice.row),
+                .projected = false});
   } else {
     const Projected& slice = layout_.projections[event.slice() - ranges];
-    RangePoint(out, event, slice.row, event.is_end() ? slice.end_ns : slice.start_ns, slice.track,
-               true);
+    RangePoint(out, event,
+               {.row = slice.row,
+                .track = slice.track,
+                .span = {slice.start_ns, slice.end_ns},
+                .projected = true});
   }
 }
 
-void JsonEvents::RangePoint(JsonOut& out, RangeEvent event, uint32_t row, int64_t time_ns,
-                            uint32_t track, bool is_projection) const {
+void JsonEvents::RangePoint(JsonOut& out, RangeEvent event, const DrawnRange& range) const {
   TextWriter& text = out.text;
-  const bool is_mark = !is_projection && !IsRange(trace_, row);
+  const bool is_mark = !range.projected && !IsRange(trace_, range.row);
+  // Perfetto takes ends before begins of one time, so a range without length is one event.
+  const bool is_point = !is_mark && range.span.length_ns() == 0;
+  if (is_point && event.is_end()) {
+    return;
+  }
   text.Put(",{\"name\":");
-  text_.PutRangeName(text, row);
+  text_.PutRangeName(text, range.row);
   text.Put(",\"ph\":\"");
-  text.Put(is_mark ? 'i' : (event.is_end() ? 'E' : 'B'));
-  if (is_projection) {
+  text.Put(is_mark ? 'i' : is_point ? 'X' : event.is_end() ? 'E' : 'B');
+  if (range.projected) {
     text.Put("\",\"cat\":\"nvtx-kernel\",\"ts\":");
   } else {
     text.Put("\",\"cat\":\"nvtx\",\"ts\":");
   }
-  text.PutMicroseconds(time_ns - layout_.origin_ns);
-  text.Put(std::string_view(places_[track]));
-  text_.PutRangeArgs(text, row, layout_.tracks[track]);
+  text.PutMicroseconds((event.is_end() ? range.span.end_ns : range.span.begin_ns) -
+                       layout_.origin_ns);
+  if (is_point) {
+    text.Put(",\"dur\":0.0");
+  }
+  text.Put(std::string_view(places_[range.track]));
+  text_.PutRangeArgs(text, range.row, layout_.tracks[range.track]);
   if (is_mark) {
     text.Put(",\"s\":\"t\"}");
   } else {

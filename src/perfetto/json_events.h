@@ -66,8 +66,13 @@ class JsonEvents {
   void PutKernelFlowArgs(TextWriter& out, uint32_t kernel) const;
   void PutCopyFlowArgs(TextWriter& out, uint32_t copy, int64_t device,
                        std::string_view target_track) const;
-  void RangePoint(JsonOut& out, RangeEvent event, uint32_t row, int64_t time_ns, uint32_t track,
-                  bool is_projection) const;
+  struct DrawnRange {
+    uint32_t row;  // of trace.nvtx
+    uint32_t track;
+    Span span;
+    bool projected;
+  };
+  void RangePoint(JsonOut& out, RangeEvent event, const DrawnRange& range) const;
   // Whether arrows to `device` leave from a call on this track.
   bool LeavesFrom(uint32_t track, int64_t device) const;
   int64_t DeviceOfTrack(uint32_t track) const {

@@ -73,8 +73,8 @@ TEST(JsonTraceTest, RangesAreAStackAtEveryMoment) {
   }
   EXPECT_THAT(PointsOf(small.trace, small.layout()),
               testing::ElementsAre("B outer 0.0", "B short 0.0", "E short 0.01", "B twin1 0.01",
-                                   "B twin2 0.01", "B zero 0.01", "E zero 0.01", "E twin2 0.03",
-                                   "E twin1 0.03", "E outer 0.03", "i mark 0.03"));
+                                   "B twin2 0.01", "X zero 0.01", "E twin2 0.03", "E twin1 0.03",
+                                   "E outer 0.03", "i mark 0.03"));
 }
 
 TEST(JsonTraceTest, RangesSayWhatTheyAre) {

@@ -56,11 +56,12 @@ uint32_t LaneTree::FirstAtLeast(int64_t limit) const {
 }
 
 uint32_t IntervalLanes::Place(Span slice) {
+  const int64_t end_ns = std::max(slice.end_ns, slice.begin_ns + 1);
   const uint32_t lane = ends_.FirstAtMost(slice.begin_ns);
   if (lane == kNoLane) {
-    return ends_.Append(slice.end_ns);
+    return ends_.Append(end_ns);
   }
-  ends_.Set(lane, slice.end_ns);
+  ends_.Set(lane, end_ns);
   return lane;
 }
 

@@ -36,7 +36,9 @@ class LaneTree {
   std::vector<Node> nodes_ = std::vector<Node>(2);  // node 1 is the root, leaves are last
 };
 
-// Slices of a lane neither overlap nor nest; they may touch. In order of (start, end).
+// Slices of a lane neither overlap nor nest; they may touch. In order of (start, end). A slice
+// without length has its nanosecond for itself: Perfetto takes the longest of the slices that begin
+// together first, would nest the others in it, and bind their arrows to the last.
 class IntervalLanes {
  public:
   uint32_t Place(Span slice);

@@ -23,7 +23,12 @@ std::vector<uint32_t> PlaceAll(const std::vector<Span>& slices) {
 
 TEST(IntervalLanesTest, TouchingSlicesShareALaneOverlappingOnesDoNot) {
   EXPECT_EQ(PlaceAll<IntervalLanes>({{0, 10}, {5, 7}, {7, 20}, {10, 10}, {10, 30}}),
-            (std::vector<uint32_t>{0, 1, 1, 0, 0}));
+            (std::vector<uint32_t>{0, 1, 1, 0, 2}));
+}
+
+TEST(IntervalLanesTest, SlicesWithoutLengthShareALaneWithWhatEndsThereAndWhatBeginsLater) {
+  EXPECT_EQ(PlaceAll<IntervalLanes>({{0, 10}, {10, 10}, {10, 10}, {11, 20}}),
+            (std::vector<uint32_t>{0, 0, 1, 0}));
 }
 
 TEST(LaminarLanesTest, NestedSlicesShareALaneCrossingOnesDoNot) {
@@ -47,7 +52,7 @@ std::vector<uint32_t> IntervalOracle(const std::vector<Span>& slices) {
       ++lane;
     }
     ends.resize(std::max(ends.size(), lane + 1));
-    ends[lane] = slice.end_ns;
+    ends[lane] = std::max(slice.end_ns, slice.begin_ns + 1);
     placed.push_back(static_cast<uint32_t>(lane));
   }
   return placed;
