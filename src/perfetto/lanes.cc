@@ -66,23 +66,30 @@ uint32_t IntervalLanes::Place(Span slice) {
 }
 
 uint32_t LaminarLanes::Place(Span slice) {
-  constexpr int64_t kEmpty = INT64_MAX;
   for (uint32_t lane = tops_.FirstAtMost(slice.begin_ns); lane != kNoLane;
        lane = tops_.FirstAtMost(slice.begin_ns)) {
     std::vector<int64_t>& stack = stacks_[lane];
     while (!stack.empty() && stack.back() <= slice.begin_ns) {
       stack.pop_back();
     }
-    tops_.Set(lane, stack.empty() ? kEmpty : stack.back());
+    Note(lane);
   }
-  uint32_t lane = tops_.FirstAtLeast(slice.end_ns);
+  uint32_t lane = room_.FirstAtLeast(slice.end_ns);
   if (lane == kNoLane) {
-    lane = tops_.Append(kEmpty);
+    lane = tops_.Append(INT64_MAX);
+    room_.Append(INT64_MAX);
     stacks_.emplace_back();
   }
   stacks_[lane].push_back(slice.end_ns);
-  tops_.Set(lane, slice.end_ns);
+  Note(lane);
   return lane;
+}
+
+void LaminarLanes::Note(uint32_t lane) {
+  const std::vector<int64_t>& stack = stacks_[lane];
+  const int64_t top = stack.empty() ? INT64_MAX : stack.back();
+  tops_.Set(lane, top);
+  room_.Set(lane, stack.size() < kMostNested ? top : INT64_MIN);
 }
 
 }  // namespace nsys::perfetto

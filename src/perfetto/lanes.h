@@ -47,13 +47,18 @@ class IntervalLanes {
   LaneTree ends_;
 };
 
-// Slices of a lane nest and do not cross. In order of (start ascending, end descending).
+// Slices of a lane nest and do not cross, to a limited depth: Perfetto loses slices that are nested
+// more than 512 deep. In order of (start ascending, end descending).
 class LaminarLanes {
  public:
+  static constexpr size_t kMostNested = 500;
   uint32_t Place(Span slice);
 
  private:
+  void Note(uint32_t lane);
+
   LaneTree tops_;                             // the innermost end, or the largest number
+  LaneTree room_;                             // the same, or the least number in a full lane
   std::vector<std::vector<int64_t>> stacks_;  // ends of the open slices, outer first
 };
 

@@ -42,6 +42,18 @@ TEST(LaminarLanesTest, SlicesWithoutLengthFitAnywhere) {
             (std::vector<uint32_t>{0, 0, 0, 0, 0}));
 }
 
+TEST(LaminarLanesTest, ALaneIsLeftWhenItIsDeepAndUsedAgainWhenItIsNot) {
+  std::vector<Span> slices;
+  const auto deep = static_cast<int64_t>(LaminarLanes::kMostNested) + 2;
+  for (int64_t i = 0; i < deep; ++i) {
+    slices.push_back({i, 3 * deep - i});
+  }
+  slices.push_back({2 * deep + 5, 2 * deep + 6});  // when some of the inner ones have ended
+  std::vector<uint32_t> expected(LaminarLanes::kMostNested, 0);
+  expected.insert(expected.end(), {1, 1, 0});
+  EXPECT_EQ(PlaceAll<LaminarLanes>(slices), expected);
+}
+
 // The rules of the lanes, word by word.
 std::vector<uint32_t> IntervalOracle(const std::vector<Span>& slices) {
   std::vector<int64_t> ends;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "perfetto/placement.h"
@@ -35,6 +36,7 @@ class WorkPlacer {
            std::tie(trace_.kernels.start_ns[kernel], trace_.kernels.end_ns[kernel]);
   }
   uint32_t StreamOf(const Lane& lane, uint32_t group);
+  uint32_t& KernelsSoFar(uint32_t stream, uint32_t group, const Lane& lane);
   void PlaceKernel(uint32_t kernel);
   void PlaceCopy(uint32_t copy);
   void PlaceUsage(uint32_t copy);
@@ -46,7 +48,10 @@ class WorkPlacer {
   TrackPlan& plan_;
   Hull& drawn_;
   Layout& layout_;
-  std::vector<uint32_t> sequence_;  // by subject: kernels of the stream so far
+  // Event ids name a stream by the number of its process, which those of several hosts share.
+  using StreamNumbers = std::tuple<int64_t, int64_t, int64_t, int64_t>;
+  std::map<StreamNumbers, uint32_t> counters_;
+  std::vector<uint32_t*> kernels_so_far_;  // by subject: of counters_
 };
 
 void WorkPlacer::Prepare() {
@@ -71,6 +76,16 @@ uint32_t WorkPlacer::StreamOf(const Lane& lane, uint32_t group) {
                         .second = lane.stream.value_or(0)});
 }
 
+uint32_t& WorkPlacer::KernelsSoFar(uint32_t stream, uint32_t group, const Lane& lane) {
+  kernels_so_far_.resize(std::max(kernels_so_far_.size(), size_t{stream} + 1));
+  uint32_t*& counter = kernels_so_far_[stream];
+  if (counter == nullptr) {
+    const Group& of = parts_.groups.groups()[group];
+    counter = &counters_[{of.pid, of.device, lane.context.value_or(0), lane.stream.value_or(0)}];
+  }
+  return *counter;
+}
+
 void WorkPlacer::CountSkew(uint32_t call, int64_t start_ns) {
   if (call != kNoCall && !Layout::HasArrow(trace_, call, start_ns)) {
     ++layout_.counts.skewed_links;
@@ -82,8 +97,7 @@ void WorkPlacer::PlaceKernel(uint32_t kernel) {
   const ProcessId process = parts_.links.kernels.process[kernel];
   const uint32_t group = parts_.groups.Of(process, DeviceOfLane(lane));
   const uint32_t stream = StreamOf(lane, group);
-  sequence_.resize(std::max(sequence_.size(), size_t{stream} + 1));
-  layout_.kernel_sequence[kernel] = ++sequence_[stream];
+  layout_.kernel_sequence[kernel] = ++KernelsSoFar(stream, group, lane);
   const Span span = trace_.kernels.span(kernel);
   if (!parts_.IsInside(span)) {
     return;
