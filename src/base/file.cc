@@ -165,7 +165,10 @@ bool IsSameFileOrInside(const std::string& path, const std::string& other) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::path file = fs::weakly_canonical(path, error);
-  const fs::path capture = fs::weakly_canonical(other, error);
+  const fs::path capture = error ? fs::path() : fs::weakly_canonical(other, error);
+  if (error) {
+    return false;  // a name that is too long, say: nothing is there, and nothing can be
+  }
   struct stat a{};
   struct stat b{};
   const bool both = ::stat(path.c_str(), &a) == 0 && ::stat(other.c_str(), &b) == 0;

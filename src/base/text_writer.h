@@ -3,6 +3,7 @@
 // the storage of a std::string that only grows when it is full.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -44,8 +45,8 @@ class TextWriter {
   }
   void Put(std::string_view text) {
     Need(text.size());
-    std::memcpy(at_, text.data(), text.size());
-    at_ += text.size();
+    at_ =
+        std::copy(text.begin(), text.end(), at_);  // memcpy takes no null, which an empty text has
   }
   // What was written at [begin, end) once more.
   void PutAgain(size_t begin, size_t end) {

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "perfetto/calls.h"
 #include "perfetto/ranges.h"
 
 namespace nsys::perfetto {
@@ -43,9 +44,7 @@ StringId At(const std::vector<StringId>& column, uint32_t row) {
   return column.empty() ? StringId::kNone : column[row];
 }
 
-bool IsNamed(std::string_view name, std::string_view call) {
-  return name.starts_with(call) && (name.size() == call.size() || name[call.size()] == '_');
-}
+}  // namespace
 
 StringId KernelNameId(const Trace& trace, const Options& options, uint32_t kernel) {
   const KernelTable& kernels = trace.kernels;
@@ -63,8 +62,6 @@ StringId KernelNameId(const Trace& trace, const Options& options, uint32_t kerne
   }
   return id != StringId::kNone ? id : At(kernels.name, kernel);
 }
-
-}  // namespace
 
 std::string_view KernelName(const Trace& trace, const Options& options, uint32_t kernel) {
   return trace.Text(KernelNameId(trace, options, kernel));
@@ -120,7 +117,7 @@ bool IsOpenRange(const Trace& trace, uint32_t row) {
 }
 
 std::optional<int64_t> LaunchSkew(const Trace& trace, uint32_t call, int64_t start_ns) {
-  if (call == kNoCall || trace.calls.start_ns[call] <= start_ns) {
+  if (call == kNoCall || Layout::HasArrow(trace, call, start_ns)) {
     return std::nullopt;
   }
   return trace.calls.start_ns[call] - start_ns;
@@ -224,10 +221,8 @@ std::string_view EventText::CallIdKind(uint32_t call) const {
     return ":cuda_api_sync:";
   }
   const std::string_view name = CallName(trace_, call);
-  return is_gpu_trace &&
-                 (IsNamed(name, "cudaDeviceSynchronize") || IsNamed(name, "cudaStreamSynchronize"))
-             ? ":cuda_api_sync:"
-             : ":cuda_api_unlinked:";
+  return is_gpu_trace && KindOfCall(name) == CallKind::kSync ? ":cuda_api_sync:"
+                                                             : ":cuda_api_unlinked:";
 }
 
 void EventText::PutCallId(TextWriter& out, uint32_t call) const {
@@ -267,49 +262,5 @@ void EventText::PutRangeName(TextWriter& out, uint32_t range) const {
     PutQuoted(out, id);
   }
 }
-
-void EventText::AppendQuoted(std::string& out, StringId id) const {
-  TextWriter writer(out);
-  PutQuoted(writer, id);
-}
-void EventText::AppendKernelId(std::string& out, uint32_t kernel) const {
-  TextWriter writer(out);
-  PutKernelId(writer, kernel);
-}
-void EventText::AppendCopyId(std::string& out, uint32_t copy) const {
-  TextWriter writer(out);
-  PutCopyId(writer, copy);
-}
-void EventText::AppendCallId(std::string& out, uint32_t call) const {
-  TextWriter writer(out);
-  PutCallId(writer, call);
-}
-void EventText::AppendKernelArgs(std::string& out, uint32_t kernel) const {
-  TextWriter writer(out);
-  PutKernelArgs(writer, kernel);
-}
-void EventText::AppendCoreArgs(std::string& out, uint32_t kernel) const {
-  TextWriter writer(out);
-  PutCoreArgs(writer, kernel);
-}
-void EventText::AppendCallArgs(std::string& out, uint32_t call, int64_t device) const {
-  TextWriter writer(out);
-  PutCallArgs(writer, call, device);
-}
-void EventText::AppendCopyArgs(std::string& out, uint32_t copy) const {
-  TextWriter writer(out);
-  PutCopyArgs(writer, copy);
-}
-void EventText::AppendUsageArgs(std::string& out, const CopyUsage& usage) const {
-  TextWriter writer(out);
-  PutUsageArgs(writer, usage);
-}
-void EventText::AppendRangeArgs(std::string& out, uint32_t range, const Track& track) const {
-  TextWriter writer(out);
-  PutRangeArgs(writer, range, track);
-}
-
-void AppendMicroseconds(std::string& out, int64_t ns) { TextWriter(out).PutMicroseconds(ns); }
-void AppendInteger(std::string& out, int64_t value) { TextWriter(out).PutInteger(value); }
 
 }  // namespace nsys::perfetto

@@ -16,6 +16,9 @@
 
 namespace nsys::perfetto {
 
+// The text that names a kernel, as the user chose.
+StringId KernelNameId(const Trace& trace, const Options& options, uint32_t kernel);
+
 // The name of a drawn row, as raw text.
 std::string_view KernelName(const Trace& trace, const Options& options, uint32_t kernel);
 std::string_view CallName(const Trace& trace, uint32_t call);
@@ -83,17 +86,6 @@ class EventText {
   // "[0,1]": the devices that a copy shows on.
   void PutDevices(TextWriter& out, uint32_t copy) const;
 
-  void AppendQuoted(std::string& out, StringId id) const;
-  void AppendKernelId(std::string& out, uint32_t kernel) const;
-  void AppendCopyId(std::string& out, uint32_t copy) const;
-  void AppendCallId(std::string& out, uint32_t call) const;
-  void AppendKernelArgs(std::string& out, uint32_t kernel) const;
-  void AppendCoreArgs(std::string& out, uint32_t kernel) const;
-  void AppendCallArgs(std::string& out, uint32_t call, int64_t device) const;
-  void AppendCopyArgs(std::string& out, uint32_t copy) const;
-  void AppendUsageArgs(std::string& out, const CopyUsage& usage) const;
-  void AppendRangeArgs(std::string& out, uint32_t range, const Track& track) const;
-
  private:
   const Track& StreamTrack(uint32_t kernel) const {
     return layout_.tracks[layout_.kernel_stream_track[kernel]];
@@ -124,9 +116,5 @@ class EventText {
       kernel_ids_;  // by track of a stream: a kernel's id without its last part
   std::vector<std::string> plain_args_;  // by track of a thread: args of its plain ranges
 };
-
-// (ns)/1000 as a decimal number with one to three places: "0.0", "1721.505", "-2.5".
-void AppendMicroseconds(std::string& out, int64_t ns);
-void AppendInteger(std::string& out, int64_t value);
 
 }  // namespace nsys::perfetto

@@ -32,22 +32,27 @@ std::string Value(const std::string& args, const std::string& key) {
   return args.substr(begin, end - begin);
 }
 
+template <typename Put>
+std::string Written(const Put& put) {
+  std::string text;
+  {
+    TextWriter out(text);
+    put(out);
+  }
+  return text;
+}
+
 std::string KernelArgs(const Trace& trace, const Layout& layout) {
-  std::string args;
-  EventText(trace, layout).AppendKernelArgs(args, 0);
-  return args;
+  return Written([&](TextWriter& out) { EventText(trace, layout).PutKernelArgs(out, 0); });
 }
 
 std::string CallId(const Trace& trace, const Layout& layout, uint32_t call) {
-  std::string id;
-  EventText(trace, layout).AppendCallId(id, call);
-  return id;
+  return Written([&](TextWriter& out) { EventText(trace, layout).PutCallId(out, call); });
 }
 
 std::string RangeArgs(const Trace& trace, const Layout& layout, uint32_t row) {
-  std::string args;
-  EventText(trace, layout).AppendRangeArgs(args, row, layout.tracks[0]);
-  return args;
+  return Written(
+      [&](TextWriter& out) { EventText(trace, layout).PutRangeArgs(out, row, layout.tracks[0]); });
 }
 
 // A trace of one kernel on one stream.
@@ -203,13 +208,6 @@ TEST(EventTextTest, BandwidthOfACopyWithoutLengthIsZero) {
                           .Build();
   EXPECT_EQ(CopyBandwidth(trace, 0), 0);
   EXPECT_EQ(CopyBandwidth(trace, 1), 1.5);
-}
-
-TEST(EventTextTest, NumbersAppend) {
-  std::string text = "x";
-  AppendMicroseconds(text, 1721505);
-  AppendInteger(text, -7);
-  EXPECT_EQ(text, "x1721.505-7");
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ class MemoryCounters {
     use.bytes += bytes;
     use.last_ns = time_ns;
     use.changed = true;
-    if (groups_.Drawn({time_ns, time_ns})) {
+    if (IsInTrim(layout_.options, {time_ns, time_ns})) {
       Sample(use, time_ns);
     }
   }
@@ -135,7 +135,7 @@ class MetricCounters {
   void Add() {
     const GpuMetricTable& rows = trace_.gpu_metrics;
     for (uint32_t row = 0; row < rows.size(); ++row) {
-      if (!groups_.Drawn(rows.span(row))) {
+      if (!IsInTrim(layout_.options, rows.span(row))) {
         continue;
       }
       for (const uint32_t subject : Subjects(rows.type[row], rows.metric[row])) {

@@ -53,17 +53,11 @@ int64_t ExtraGroups::DeviceOf(LaneId number) const {
   return DeviceOfLane(lane);
 }
 
-bool ExtraGroups::Drawn(Span span) const {
-  const std::optional<Span>& trim = layout_.options.trim;
-  return !trim || (span.begin_ns < trim->end_ns &&
-                   (span.end_ns > trim->begin_ns || span.begin_ns >= trim->begin_ns));
-}
-
 void ExtraGroups::NeedLanes(const GpuEvents& events) {
   std::vector<uint8_t> seen(trace_.lanes.size(), 0);
   for (size_t row = 0; row < events.size(); ++row) {
     const LaneId lane = events.lane[row];
-    if (seen[Index(lane)] != 0 || !Drawn(events.span(row))) {
+    if (seen[Index(lane)] != 0 || !IsInTrim(layout_.options, events.span(row))) {
       continue;
     }
     seen[Index(lane)] = 1;
@@ -74,7 +68,7 @@ void ExtraGroups::NeedLanes(const GpuEvents& events) {
 void ExtraGroups::NeedThreads(const Events& events, const std::vector<ThreadId>& threads) {
   std::vector<uint8_t> known(processes_.list.size(), 0);
   for (size_t row = 0; row < events.size(); ++row) {
-    if (threads[row] == ThreadId::kNone || !Drawn(events.span(row))) {
+    if (threads[row] == ThreadId::kNone || !IsInTrim(layout_.options, events.span(row))) {
       continue;
     }
     const uint32_t process = Index(processes_.OfThread(threads[row]));

@@ -34,9 +34,6 @@ class ExtraGroups {
                                      : of_process_[Index(processes_.OfThread(thread))];
   }
 
-  // Whether the trim, if any, leaves the event in.
-  bool Drawn(Span span) const;
-
  private:
   void FindContexts(const GpuEvents& events);
   ProcessId ProcessOf(LaneId lane) const {

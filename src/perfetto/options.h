@@ -48,4 +48,11 @@ struct Options {
   std::optional<Span> trim;  // on the capture's clock
 };
 
+// Whether `span` touches the part of the trace that is drawn.
+inline bool IsInTrim(const Options& options, Span span) {
+  return !options.trim ||
+         (span.begin_ns < options.trim->end_ns &&
+          (span.end_ns > options.trim->begin_ns || span.begin_ns >= options.trim->begin_ns));
+}
+
 }  // namespace nsys::perfetto

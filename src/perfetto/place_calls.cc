@@ -79,7 +79,7 @@ void CallPlacer::ShowOthers() {
   const bool no_work = trace_.kernels.size() == 0 && trace_.copies.size() == 0;
   CallKinds kinds(trace_);
   for (uint32_t call = 0; call < trace_.calls.size(); ++call) {
-    const bool inside = parts_.IsInside(trace_.calls.span(call));
+    const bool inside = IsInTrim(parts_.options, trace_.calls.span(call));
     const CallKind kind = kinds.Of(call);
     if (kind == CallKind::kSync && (inside || launched_[call] == kDrawn)) {
       ++layout_.counts.sync_calls;
@@ -102,7 +102,7 @@ void CallPlacer::Place() {
     const auto call = static_cast<uint32_t>(shown >> 32);
     const auto group = static_cast<uint32_t>(shown);
     const Span span = trace_.calls.span(call);
-    if (launched_[call] != kDrawn && !parts_.IsInside(span)) {
+    if (launched_[call] != kDrawn && !IsInTrim(parts_.options, span)) {
       continue;
     }
     if (call != last) {

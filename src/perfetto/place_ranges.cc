@@ -62,7 +62,7 @@ void RangePlacer::ProjectAndShow() {
     if (Covers(kind)) {
       projection.Append(row, span, layout_.projections);
     }
-    if (parts_.IsInside(span)) {
+    if (IsInTrim(parts_.options, span)) {
       Show(row, parts_.processes.Known(parts_.processes.OfThread(ThreadOf(row))), first_projection);
       Count(kind);
       drawn_.Add({span.begin_ns, IsOpen(kind) ? span.begin_ns : span.end_ns});
@@ -91,7 +91,8 @@ void RangePlacer::KeepInside(RangeKind kind, size_t first_projection) {
   const auto first = all.begin() + static_cast<std::ptrdiff_t>(first_projection);
   all.erase(std::remove_if(first, all.end(),
                            [&](const Projected& projected) {
-                             return !parts_.IsInside({projected.start_ns, projected.end_ns});
+                             return !IsInTrim(parts_.options,
+                                              {projected.start_ns, projected.end_ns});
                            }),
             all.end());
   const auto count = static_cast<int64_t>(all.size() - first_projection);

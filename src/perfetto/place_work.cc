@@ -99,7 +99,7 @@ void WorkPlacer::PlaceKernel(uint32_t kernel) {
   const uint32_t stream = StreamOf(lane, group);
   layout_.kernel_sequence[kernel] = ++KernelsSoFar(stream, group, lane);
   const Span span = trace_.kernels.span(kernel);
-  if (!parts_.IsInside(span)) {
+  if (!IsInTrim(parts_.options, span)) {
     return;
   }
   drawn_.Add(span);
@@ -115,7 +115,7 @@ void WorkPlacer::PlaceKernel(uint32_t kernel) {
 void WorkPlacer::PlaceCopy(uint32_t copy) {
   layout_.copy_usage_begin.push_back(static_cast<uint32_t>(layout_.copy_usage.size()));
   const Span span = trace_.copies.span(copy);
-  if (!parts_.IsInside(span)) {
+  if (!IsInTrim(parts_.options, span)) {
     return;
   }
   drawn_.Add(span);

@@ -27,13 +27,6 @@ struct Parts {
   const Devices& devices;
   const GroupPlan& groups;
   const Ranges& ranges;
-
-  // Whether `span` touches the part of the trace that is drawn.
-  bool IsInside(Span span) const {
-    return !options.trim ||
-           (span.begin_ns < options.trim->end_ns &&
-            (span.end_ns > options.trim->begin_ns || span.begin_ns >= options.trim->begin_ns));
-  }
 };
 
 // Kernels and copies on their streams, kernels on the Core Timeline, copies on usage tracks. Adds

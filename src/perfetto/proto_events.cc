@@ -8,16 +8,6 @@ namespace {
 
 constexpr uint32_t Of(ProtoCategory category) { return static_cast<uint32_t>(category); }
 
-// The text that names a kernel, which is the one that KernelName tells.
-StringId KernelNameId(const Trace& trace, const Options& options, uint32_t row) {
-  const KernelTable& kernels = trace.kernels;
-  const std::vector<StringId>& wanted =
-      options.kernel_naming == KernelNaming::kShort       ? kernels.short_name
-      : options.kernel_naming == KernelNaming::kDemangled ? kernels.demangled_name
-                                                          : kernels.mangled_name;
-  return wanted.empty() || wanted[row] == StringId::kNone ? kernels.name[row] : wanted[row];
-}
-
 // The bytes of `report` in a JSON string, or 0 when it stands there as it is.
 size_t EscapedBytes(const std::string& report) {
   std::string escaped;

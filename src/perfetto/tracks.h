@@ -60,11 +60,6 @@ class TrackPlan {
   // The first lane, for what takes no room.
   uint32_t FirstTrack(uint32_t subject) { return TrackOf(subject, 0); }
 
-  size_t subjects() const { return subjects_.size(); }
-  uint32_t GroupOfTrack(uint32_t track) const {
-    return subjects_[tracks_[track].subject].about.group;
-  }
-
   // Fills layout.groups and layout.tracks, turns the numbers of this plan in the columns of
   // `layout` into places there, and counts the lanes.
   void Finish(const GroupPlan& groups, const Trace& trace, Layout& layout) const;

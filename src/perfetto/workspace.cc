@@ -45,7 +45,9 @@ std::string ReportName(const std::string& input) {
 
 std::string FileStem(const std::string& report) {
   std::string stem = report;
-  std::replace(stem.begin(), stem.end(), '/', '_');
+  std::replace_if(
+      stem.begin(), stem.end(),
+      [](char c) { return c == '/' || static_cast<unsigned char>(c) < 0x20 || c == '\x7F'; }, '_');
   if (stem.empty() || stem == "." || stem == "..") {
     stem.insert(0, "_");
   }

@@ -20,6 +20,7 @@ TEST(Workspace, TheNameOfAReportIsTheInputsWithoutItsEnding) {
 TEST(Workspace, AnyNameOfAReportIsPartOfAFileName) {
   EXPECT_EQ(FileStem("model"), "model");
   EXPECT_EQ(FileStem("a/b"), "a_b");
+  EXPECT_EQ(FileStem("a\nb\x7F"), "a_b_");
   EXPECT_EQ(FileStem(".."), "_..");
   EXPECT_EQ(PathsIn("/w/a_b", "a/b").json, "/w/a_b/a_b.perfetto.json.gz");
   EXPECT_EQ(PathsIn("/w/m", "m").dependencies, "/w/m/m.kernel_dependencies.parquet");
