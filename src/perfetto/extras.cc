@@ -56,7 +56,7 @@ class ExtraSlices {
     constexpr uint32_t kUnknown = kNone;
     std::vector<uint32_t> subjects(trace_.lanes.size(), kUnknown);
     for (uint32_t row = 0; row < events.size(); ++row) {
-      if (!IsInTrim(layout_.options, events.span(row))) {
+      if (!IsInTrim(options_, events.span(row))) {
         continue;
       }
       uint32_t& subject = subjects[Index(events.lane[row])];
@@ -131,7 +131,7 @@ class ExtraSlices {
     std::vector<uint32_t> texts(trace_.strings.size(), kNone);
     const uint32_t unnamed = tracks_.Text(what);
     for (uint32_t row = 0; row < rows.size(); ++row) {
-      if (!IsInTrim(layout_.options, rows.span(row))) {
+      if (!IsInTrim(options_, rows.span(row))) {
         continue;
       }
       const ThreadId thread = threads[row];
