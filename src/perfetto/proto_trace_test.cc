@@ -328,7 +328,7 @@ TEST(ProtoTrace, Tracks) {
           "track " + thread + " in " + root + ": Thread 9 (loader) rank 20",
           "track " + TrackId(0) + " in " + root + ": Core rank -300 key Core",
           "track " + TrackId(1) + " in " + root + ": Core rank -299 key Core",
-          "track " + TrackId(2) + " in " + thread + ": CUDA API 9 rank 40 about loader",
+          "track " + TrackId(2) + " in " + thread + ": CUDA API 9 rank 40",
           "track " + TrackId(3) + " in " + thread + ": NVTX Thread 9 rank 20",
           "track " + TrackId(4) + " in " + root + ": Used rank 90 counter"));
 }

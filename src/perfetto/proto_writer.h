@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <string_view>
 
@@ -43,7 +42,8 @@ class ProtoBuffer {
     Byte(static_cast<char>(value));
   }
   void Bytes(std::string_view bytes) {
-    std::memcpy(bytes_.get() + size_, bytes.data(), bytes.size());
+    // memcpy takes no null, which an empty text has.
+    std::copy(bytes.begin(), bytes.end(), bytes_.get() + size_);
     size_ += bytes.size();
   }
 
@@ -97,7 +97,7 @@ class ProtoBuffer {
     const size_t capacity = std::max(2 * capacity_, size_ + bytes);
     auto larger = std::make_unique_for_overwrite<char[]>(capacity);
     if (size_ > 0) {
-      std::memcpy(larger.get(), bytes_.get(), size_);
+      std::copy_n(bytes_.get(), size_, larger.get());
     }
     bytes_ = std::move(larger);
     capacity_ = capacity;
