@@ -58,10 +58,6 @@ void WarnOfAbsentTables(const Trace& trace, std::vector<std::string>& warnings) 
 void Warn(const Trace& trace, Layout& layout) {
   std::vector<std::string>& warnings = layout.warnings;
   WarnOfAbsentTables(trace, warnings);
-  if (!layout.anchored) {
-    warnings.push_back(fmt::format("no NVTX range {}…{}: aligned times count from the first event",
-                                   kAnchorPrefix, kAnchorSuffix));
-  }
   const Counts& counts = layout.counts;
   if (counts.repaired_ranges > 0) {
     warnings.push_back(fmt::format("{} on the clock of the system put back on that of the trace",

@@ -157,9 +157,10 @@ class Outputs(ConvertCase):
                 path = self.folder / f"{name}.sqlite"
                 shutil.copyfile(self.capture, path)
                 got = self.convert(path)
-                home = self.root / name
-                self.assertEqual(set(files_in(home)), self.names(name))
-                self.assertTrue(got.text.endswith(f"\n{home / name}.perfetto.json.gz\n"), got.text)
+                shown = name.replace("\n", "_")  # the last line is to be one path
+                home = self.root / shown
+                self.assertEqual(set(files_in(home)), self.names(shown))
+                self.assertTrue(got.text.endswith(f"\n{home / shown}.perfetto.json.gz\n"), got.text)
                 self.assertEqual(len(got.text.splitlines()[0].split(" ")), len(summary_of(got.text.splitlines()[0])))
         self.assertEqual(summary_of(self.convert(self.folder / "line\nbreak.sqlite").text.splitlines()[0])["report"],
                          "line%0Abreak")
