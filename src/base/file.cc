@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +15,8 @@
 #include <unistd.h>
 
 #include <fmt/core.h>
+
+#include "base/unfinished.h"
 
 namespace nsys {
 namespace {
@@ -34,24 +35,6 @@ bool WriteAll(int descriptor, std::string_view text) {
   }
   return true;
 }
-
-// The temporary name being written, where a signal handler finds it.
-std::array<char, 4096> g_unfinished{};
-std::atomic<bool> g_unfinished_set = false;
-
-// Announces a temporary name to the handler for as long as it lives.
-class UnfinishedFile {
- public:
-  explicit UnfinishedFile(const std::string& path) {
-    if (path.size() < g_unfinished.size()) {
-      std::memcpy(g_unfinished.data(), path.c_str(), path.size() + 1);
-      g_unfinished_set.store(true);
-    }
-  }
-  ~UnfinishedFile() { g_unfinished_set.store(false); }
-  UnfinishedFile(const UnfinishedFile&) = delete;
-  UnfinishedFile& operator=(const UnfinishedFile&) = delete;
-};
 
 Error WriteError(std::string_view what) {
   return Error{.code = ErrorCode::kOutput,
@@ -104,7 +87,7 @@ Status WriteFileAtomically(const std::string& path, std::string_view text) {
   if (descriptor < 0) {
     return WriteError(path);
   }
-  const UnfinishedFile unfinished(temporary);
+  const Unfinished unfinished(temporary);
   const mode_t mask = ::umask(0);
   ::umask(mask);
   const mode_t mode = exists ? old.st_mode & 07777 : 0666 & ~mask;
@@ -153,12 +136,6 @@ Result<std::string> ReadFile(const std::string& path, size_t max_bytes, ErrorCod
     }
   }
   return text;
-}
-
-void RemoveUnfinishedFile() noexcept {
-  if (g_unfinished_set.load()) {
-    ::unlink(g_unfinished.data());
-  }
 }
 
 bool IsSameFileOrInside(const std::string& path, const std::string& other) {

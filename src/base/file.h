@@ -24,9 +24,6 @@ Status WriteFileAtomically(const std::string& path, std::string_view text);
 // `max_bytes`. `code` is that of the error.
 Result<std::string> ReadFile(const std::string& path, size_t max_bytes, ErrorCode code);
 
-// For a handler that is about to end the process: removes a temporary name that is being written.
-void RemoveUnfinishedFile() noexcept;
-
 // Whether both paths lead to the same file, or `path` into the folder `other`.
 bool IsSameFileOrInside(const std::string& path, const std::string& other);
 

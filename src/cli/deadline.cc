@@ -9,9 +9,9 @@
 
 #include <fmt/core.h>
 
-#include "base/file.h"
 #include "base/number.h"
 #include "base/result.h"
+#include "base/unfinished.h"
 #include "output/rows_json.h"
 
 namespace nsys {
@@ -31,7 +31,7 @@ constexpr int64_t kGraceMs = 2000;  // in which the engine itself should stop
   const ssize_t written =
       ::write(as_json ? STDOUT_FILENO : STDERR_FILENO, text.data(), text.size());
   static_cast<void>(written);
-  RemoveUnfinishedFile();
+  RemoveUnfinished();
   ::_exit(1);
 }
 

@@ -29,7 +29,6 @@ extern "C" void OnInterrupt(int signal_number) {
   if (HoldSignal(signal_number)) {
     return;
   }
-  RemoveUnfinishedFile();
   RemoveTemporaryExports();
   ::_exit(128 + signal_number);
 }

@@ -181,7 +181,7 @@ void JsonEvents::Range(JsonOut& out, RangeEvent event) const {
     RangePoint(out, event,
                {.row = slice.row,
                 .track = slice.track,
-                .span = DrawnSpan(trace_, layout_, slice.row),
+                .span = layout_.RangeSpan(trace_, slice.row),
                 .projected = false});
   } else {
     const Projected& slice = layout_.projections[event.slice() - ranges];

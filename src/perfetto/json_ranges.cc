@@ -39,7 +39,7 @@ class RangeOrder {
   Span SpanOf(uint32_t slice) const {
     const size_t ranges = layout_.range_slices.size();
     if (slice < ranges) {
-      return DrawnSpan(trace_, layout_, layout_.range_slices[slice].row);
+      return layout_.RangeSpan(trace_, layout_.range_slices[slice].row);
     }
     const Projected& projected = layout_.projections[slice - ranges];
     return {projected.start_ns, projected.end_ns};

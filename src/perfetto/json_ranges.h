@@ -19,13 +19,6 @@ struct RangeEvent {
   uint32_t slice() const { return code >> 1; }
 };
 
-// The time that a row of trace.nvtx covers as drawn.
-inline Span DrawnSpan(const Trace& trace, const Layout& layout, uint32_t row) {
-  return layout.repaired.empty() && (trace.nvtx.open.empty() || trace.nvtx.open[row] == 0)
-             ? trace.nvtx.span(row)
-             : layout.RangeSpan(trace, row);
-}
-
 // All events of all tracks: by (process, track, time). At one time ends come before begins, of ends
 // the innermost first, of begins the longest first, and the end of a range without a length right
 // behind its begin; so ranges that nest are a stack of begins and ends.

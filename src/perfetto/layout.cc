@@ -148,6 +148,9 @@ void LayOut(const Trace& trace, Layout& layout) {
 }  // namespace
 
 Span Layout::RangeSpan(const Trace& trace, uint32_t row) const {
+  if (repaired.empty() && (trace.nvtx.open.empty() || trace.nvtx.open[row] == 0)) {
+    return trace.nvtx.span(row);  // nearly always
+  }
   Span span = Ranges(trace, repaired).Covered(row);
   if (span.end_ns == INT64_MAX && IsOpen(KindOfRange(trace, row))) {
     span.end_ns = std::max(last_ns, span.begin_ns);
