@@ -51,6 +51,12 @@ struct SkillRunRequest {
   std::optional<std::string> skills_dir;
 };
 
+// `run.name` is empty; `run.params` are for every skill that takes them.
+struct SkillRunAllRequest {
+  SkillRunRequest run;
+  std::vector<std::string> only;  // names; empty: every skill
+};
+
 struct SkillAddRequest {
   std::string file;
   std::string profile;  // a capture to check the statement on; empty: none
@@ -69,9 +75,9 @@ struct SkillSaveRequest {
   std::optional<std::string> skills_dir;
 };
 
-using Request =
-    std::variant<HelpRequest, SkillListRequest, SkillInfoRequest, SkillRunRequest, SkillAddRequest,
-                 SkillRemoveRequest, SkillSaveRequest, SqlRequest, ConvertRequest>;
+using Request = std::variant<HelpRequest, SkillListRequest, SkillInfoRequest, SkillRunRequest,
+                             SkillRunAllRequest, SkillAddRequest, SkillRemoveRequest,
+                             SkillSaveRequest, SqlRequest, ConvertRequest>;
 
 // The request that `arguments` (without the program's name) make, or a usage error that names the
 // word at fault and, where one is near, the word that was probably meant.

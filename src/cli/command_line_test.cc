@@ -50,6 +50,18 @@ TEST(CommandLine, ReadsARun) {
   EXPECT_EQ(run.max_rows, 2);
 }
 
+TEST(CommandLine, ReadsARunOfAllSkills) {
+  auto request = ParseCommandLine(
+      Words("skill run-all x.sqlite --only top_kernels,,gpu_idle_gaps -p limit=3 --format jsonl"));
+  ASSERT_TRUE(request.ok());
+  const auto* all = std::get_if<SkillRunAllRequest>(&request.value());
+  ASSERT_NE(all, nullptr);
+  EXPECT_EQ(all->run.profile, "x.sqlite");
+  EXPECT_EQ(all->run.format, OutputFormat::kJsonLines);
+  EXPECT_EQ(all->run.params, (std::vector<GivenParam>{{"limit", "3"}}));
+  EXPECT_EQ(all->only, (std::vector<std::string>{"top_kernels", "gpu_idle_gaps"}));
+}
+
 TEST(CommandLine, OptionsMayStandAnywhere) {
   const SkillRunRequest run =
       ParseRun("skill run --trim 1 2 -p limit=1 top_kernels --format json x.sqlite");

@@ -11,6 +11,8 @@ namespace nsys {
 Status RunSkillList(const SkillListRequest& request);
 Status RunSkillInfo(const SkillInfoRequest& request);
 Status RunSkillRun(const SkillRunRequest& request);
+// Gives the exit status: a skill that fails does not stop the others.
+Result<int> RunSkillRunAll(const SkillRunAllRequest& request);
 Status RunSql(const SqlRequest& request);
 // Gives the exit status: with several inputs, errors of some are told along the way.
 Result<int> RunConvert(const ConvertRequest& request);

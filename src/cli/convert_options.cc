@@ -19,20 +19,6 @@ using perfetto::GraphFlows;
 using perfetto::KernelNaming;
 using perfetto::NvtxScope;
 
-// The words of a list that may be given in parts: --with memset,sync --with osrt.
-std::vector<std::string> SplitAtCommas(const std::vector<std::string>& lists) {
-  std::vector<std::string> words;
-  for (const std::string& list : lists) {
-    size_t begin = 0;
-    for (size_t comma = list.find(','); comma != std::string::npos; comma = list.find(',', begin)) {
-      words.push_back(list.substr(begin, comma - begin));
-      begin = comma + 1;
-    }
-    words.push_back(list.substr(begin));
-  }
-  return words;
-}
-
 void AddOutputs(CLI::App& convert, ConvertOptions& options) {
   convert
       .add_option("-o,--output", options.folder,

@@ -79,6 +79,9 @@ Result<int> Execute(const Request& request) {
   if (const auto* convert = std::get_if<ConvertRequest>(&request)) {
     return RunConvert(*convert);
   }
+  if (const auto* all = std::get_if<SkillRunAllRequest>(&request)) {
+    return RunSkillRunAll(*all);
+  }
   if (const auto* sql = std::get_if<SqlRequest>(&request)) {
     NSYS_TRY(RunSql(*sql));
   } else {

@@ -21,6 +21,19 @@ Result<int64_t> ParseSeconds(const std::string& word) {
 
 }  // namespace
 
+std::vector<std::string> SplitAtCommas(const std::vector<std::string>& lists) {
+  std::vector<std::string> words;
+  for (const std::string& list : lists) {
+    size_t begin = 0;
+    for (size_t comma = list.find(','); comma != std::string::npos; comma = list.find(',', begin)) {
+      words.push_back(list.substr(begin, comma - begin));
+      begin = comma + 1;
+    }
+    words.push_back(list.substr(begin));
+  }
+  return words;
+}
+
 Result<std::optional<int64_t>> ParseCountOption(const std::string& option,
                                                 const std::optional<std::string>& word,
                                                 int64_t least) {

@@ -35,6 +35,9 @@ Result<Choice> Choose(const std::string& option, const std::string& word,
                             : fmt::format("for example: {} {}", option, names[1]));
 }
 
+// The words of a list that may be given in parts: --with memset,sync --with osrt.
+std::vector<std::string> SplitAtCommas(const std::vector<std::string>& lists);
+
 // A whole number of at least `least`; nothing when the option is not given.
 Result<std::optional<int64_t>> ParseCountOption(const std::string& option,
                                                 const std::optional<std::string>& word,

@@ -78,6 +78,17 @@ def run_skill(name: str, profile: object, *args: object, **more) -> Outcome:
     return run("skill", "run", name, profile, "--format", "json", *args, **more)
 
 
+def run_all(profile: object, *args: object, form: str = "jsonl", **more) -> dict[str, bytes]:
+    """What every skill says of one load of the capture, in bytes: the line of each, or the section of each as text."""
+    got = run("skill", "run-all", profile, "--format", form, *args, **more)
+    if got.code != 0:
+        raise AssertionError(f"run-all {profile} {args}: exit {got.code}, {got.err.decode()} {got.text}")
+    if form == "jsonl":
+        return {json.loads(line)["skill"]: line for line in got.out.splitlines()}
+    sections = (b"\n" + got.out).split(b"\n# ")[1:]
+    return {section.split(b"\n", 1)[0].decode(): section for section in sections}
+
+
 def rows(name: str, profile: object, *args: object) -> list[dict]:
     """The rows of a skill that has to succeed."""
     got = run_skill(name, profile, *args)

@@ -299,6 +299,59 @@ class Windows(Usage):
             self.assert_usage("skill", "run", "top_kernels", MISSING, "--max-rows", word, says="--max-rows")
 
 
+class RunAll(Usage):
+    def test_it_says_what_each_skill_says(self):
+        capture, _ = synthetic()
+        args = ("-p", "marker=iteration_", "--trim", "1000", "inf")
+        entries = {e["skill"]: e for e in run("skill", "run-all", capture, "--format", "json", *args).json()["skills"]}
+        self.assertEqual(set(entries), {s["name"] for s in harness.skill_list()})
+        for skill in harness.skill_list():
+            name = skill["name"]
+            lacking = [p["name"] for p in skill["params"] if p["required"] and p["default"] is None]
+            with self.subTest(skill=name):
+                if lacking:
+                    self.assertEqual(entries[name], {"skill": name, "not_run": f"needs the parameter '{lacking[0]}'"})
+                    continue
+                taken = args if any(p["name"] == "marker" for p in skill["params"]) else args[2:]
+                self.assertEqual(entries[name], {"skill": name, "rows": run_skill(name, capture, *taken).json()})
+
+    def test_forms(self):
+        capture, _ = synthetic()
+        only = ("--only", "top_kernels,gpu_idle_gaps,top_kernels")
+        whole = run("skill", "run-all", capture, "--format", "json", *only)
+        lines = [json.loads(line) for line in run("skill", "run-all", capture, "--format", "jsonl", *only).out.splitlines()]
+        self.assertEqual([e["skill"] for e in lines], ["top_kernels", "gpu_idle_gaps"])
+        self.assertEqual(whole.json(), {"profile": str(capture), "skills": lines})
+        text = run("skill", "run-all", capture, *only).text
+        top, gaps = (run("skill", "run", s, capture).text for s in ("top_kernels", "gpu_idle_gaps"))
+        self.assertEqual(text, f"# top_kernels\n\n{top}\n# gpu_idle_gaps\n\n{gaps}")
+
+    def test_what_cannot_be(self):
+        for args, says in ((("--only", "top_kernel"), "did you mean 'top_kernels'"), (("--only", ","), "--only"),
+                           (("-p", "nosuch=1"), "no skill takes the parameter 'nosuch'"), (("-p", "limit=x"), "limit"),
+                           (("--format", "csv"), "--format takes one of text, json, jsonl")):
+            with self.subTest(args=args):
+                got = run("skill", "run-all", MISSING, *args)
+                self.assertEqual(got.code, 2, got)
+                self.assertIn(says, got.err.decode())
+        capture, _ = synthetic()
+        self.assert_usage("skill", "run-all", capture, "--trim", "1", "2", code="TRIM_OUT_OF_RANGE")
+        self.assert_usage("skill", "run-all", capture, "-o", capture, says="capture")
+
+    def test_a_skill_that_fails_leaves_the_others(self):
+        capture, _ = synthetic()
+        with scratch() as folder:
+            text = ("# broken\n\n## Title\n\nBroken\n\n## Description\n\nAlways fails.\n\n## Category\n\nutility\n\n"
+                    "## SQL\n\n```sql\nSELECT no_such_column FROM StringIds\n```\n")
+            (folder / "broken.md").write_text(text)
+            got = run("skill", "run-all", capture, "--skills-dir", folder, "--only", "broken,top_kernels",
+                      "--format", "json")
+            self.assertEqual(got.code, 1, got)
+            first, second = got.json()["skills"]
+            self.assertEqual((first["skill"], first["error"]["code"]), ("broken", "SQL_ERROR"))
+            self.assertEqual(second["rows"], rows("top_kernels", capture))
+
+
 class Streams(harness.Case):
     def test_every_answer_is_one_plain_document(self):
         for capture in (synthetic(0, 2, "graph")[0], edge("hostile_names"), edge("strings_only"), edge("equal_times")):
@@ -312,9 +365,8 @@ class Streams(harness.Case):
     def test_no_colours_without_a_terminal(self):
         capture, _ = synthetic()
         for env in ({}, {"TERM": "xterm-256color"}, {"NO_COLOR": "1"}):
-            for skill in harness.skills():
-                got = run("skill", "run", skill, capture, env=env)
-                self.assertNotIn(b"\x1b", got.out + got.err)
+            got = run("skill", "run-all", capture, env=env)
+            self.assertNotIn(b"\x1b", got.out + got.err)
 
     def on_terminal(self, **env: str) -> bytes:
         """What the program prints when stdout is a terminal."""
@@ -406,9 +458,7 @@ class Files(harness.Case):
             (folder / "capture.sqlite").chmod(0o444)
             folder.chmod(0o555)
             try:
-                for skill in harness.skills():
-                    self.assertEqual(run_skill(skill, folder / "capture.sqlite", cwd=folder).out,
-                                     run_skill(skill, capture).out)
+                self.assertEqual(harness.run_all(folder / "capture.sqlite", cwd=folder), harness.run_all(capture))
                 self.assertEqual([p.name for p in folder.iterdir()], ["capture.sqlite"])
             finally:
                 folder.chmod(0o755)

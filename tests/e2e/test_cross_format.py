@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import harness
-from harness import edge, parquetdir, run, synthetic
+from harness import edge, parquetdir, run, run_all, synthetic
 
 harness.require_pyarrow()
 
@@ -18,19 +18,22 @@ EDGES = ("hostile_names", "names_only_by_id", "negative_times", "unsigned_patter
 
 
 class CrossFormat(harness.Case):
-    def compare(self, capture, variants, formats=("json", "text")):
+    def compare(self, capture, variants, forms=("jsonl", "text"), window=()):
+        arguments = window or ("-p", "marker=iteration_")
         for variant in variants:
             folder = parquetdir(capture, *variant, "--empty", "keep")
-            for skill in harness.skills():
-                for form in formats:
-                    with self.subTest(capture=capture.name, skill=skill, variant=variant, form=form):
-                        arguments = ("--format", form,
-                                     *(("-p", "marker=iteration_") if skill == "iteration_timing" else ()))
-                        of_file = run("skill", "run", skill, capture, *arguments)
-                        of_folder = run("skill", "run", skill, folder, *arguments)
-                        self.assertEqual(of_file.code, 0, of_file.err)
-                        self.assertEqual((of_folder.code, of_folder.err), (0, of_file.err))
-                        self.assertEqual(of_file.out.decode(), of_folder.out.decode())
+            for form in forms:
+                of_file, of_folder = (run_all(p, *arguments, form=form) for p in (capture, folder))
+                self.assertEqual(of_file.keys(), of_folder.keys())
+                for skill, said in of_file.items():
+                    with self.subTest(capture=capture.name, skill=skill, variant=variant, form=form, window=window):
+                        self.assertEqual(said.decode(), of_folder[skill].decode())
+
+    def test_warnings_too(self):
+        capture = edge("bad_rows")
+        folder = parquetdir(capture, *VARIANTS[0], "--empty", "keep")
+        of_file, of_folder = (run("skill", "run-all", p) for p in (capture, folder))
+        self.assertEqual(of_file.err, of_folder.err)
 
     def test_generated_captures(self):
         self.compare(synthetic(0, 2, "node")[0], VARIANTS)
@@ -38,28 +41,23 @@ class CrossFormat(harness.Case):
 
     def test_odd_captures(self):
         for name in EDGES:
-            self.compare(edge(name), VARIANTS[:1], ("json",))
+            self.compare(edge(name), VARIANTS[:1], ("jsonl",))
 
     def test_small_row_groups(self):
-        self.compare(synthetic(0, 2, "node")[0], (("--row-group", "100"),), ("json",))
+        self.compare(synthetic(0, 2, "node")[0], (("--row-group", "100"),), ("jsonl",))
 
     def test_real_captures(self):
         captures = harness.corpus_captures()
         if not captures:
             self.skipTest("the reference corpus is not here")
         for capture in captures:
-            self.compare(capture, VARIANTS[:1], ("json",))
+            self.compare(capture, VARIANTS[:1], ("jsonl",))
 
     def test_windows(self):
         capture, truth = synthetic(0, 2, "node")
-        folder = parquetdir(capture, *VARIANTS[0], "--empty", "keep")
         first = truth["devices"]["0"]["first_kernel_ns"] / 1e9
-        for skill in harness.skills():
-            for window in (("--trim", first + 0.01, first + 0.05), ("--iteration", 2, "--marker", "iteration_")):
-                with self.subTest(skill=skill, window=window):
-                    a, b = (harness.run_skill(skill, p, *window) for p in (capture, folder))
-                    self.assertEqual((a.code, b.code), (0, 0), (a.err, b.err))
-                    self.assertEqual(a.out.decode(), b.out.decode())
+        for window in (("--trim", first + 0.01, first + 0.05), ("--iteration", 2, "--marker", "iteration_")):
+            self.compare(capture, VARIANTS[:1], ("jsonl",), window)
 
 
 if __name__ == "__main__":

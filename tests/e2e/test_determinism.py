@@ -9,7 +9,7 @@ import random
 import sqlite3
 
 import harness
-from harness import edge, run, synthetic
+from harness import edge, run, run_all, synthetic
 
 ORDERED = {"SAMPLING_CALLCHAINS"}  # tables whose key fixes the order of rows
 
@@ -47,13 +47,8 @@ class Determinism(harness.Case):
         return [synthetic(0, 2, "node")[0], synthetic(7, 2, "graph")[0], *map(edge, odd)]
 
     def outputs(self, capture: pathlib.Path, *options: str) -> dict[tuple[str, str], bytes]:
-        out = {}
-        for skill in harness.skills():
-            for form in ("json", "text"):
-                got = run("skill", "run", skill, capture, "--format", form, *options)
-                self.assertEqual(got.code, 0, (skill, capture, got.err))
-                out[skill, form] = got.out
-        return out
+        return {(form, skill): said for form in ("jsonl", "text")
+                for skill, said in run_all(capture, *options, form=form).items()}
 
     def test_threads_and_runs(self):
         for capture in self.captures():

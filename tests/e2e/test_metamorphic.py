@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import re
 import shutil
 import sqlite3
 
 import harness
-from harness import rows, run_skill, synthetic
+from harness import rows, run_all, synthetic
 
 TIMES = ("start", "end", "timestamp")
 ABSOLUTE_MS = {"start_ms", "end_ms", "gpu_start_s", "gpu_end_s"}  # positions, in rounded units
@@ -63,22 +64,26 @@ class Metamorphic(harness.Case):
         first = truth["devices"]["0"]["active_first_ns"]
         for delta in (-first - 40_000_000, 1_800_000_000_000_000_000 - first):  # across zero; Unix time
             shifted = changed(f"shift_{delta}", capture, *shift_statements(capture, delta))
-            for skill in harness.skills():
-                with self.subTest(skill=skill, delta=delta):
-                    options = ("-p", "marker=iteration_") if skill == "iteration_timing" else ()
-                    self.assertEqual(moved_back(rows(skill, shifted, *options), delta),
-                                     moved_back(rows(skill, capture, *options), 0))
+            self.assert_same_but_moved(shifted, delta, capture)
 
     def test_shift_moves_the_window_too(self):
         capture, truth = synthetic(1, 2, "node")
         delta = 5_000_000_000
         shifted = changed(f"shift_{delta}", capture, *shift_statements(capture, delta))
         begin, end = truth["processes"]["4000"]["iterations"][2]["gpu_ns"]
-        for skill in harness.skills():
-            with self.subTest(skill=skill):
-                a = rows(skill, capture, "--trim", f"{begin / 1e9:.6f}", f"{end / 1e9:.6f}")
-                b = rows(skill, shifted, "--trim", f"{(begin + delta) / 1e9:.6f}", f"{(end + delta) / 1e9:.6f}")
-                self.assertEqual(moved_back(b, delta), moved_back(a, 0))
+        self.assert_same_but_moved(shifted, delta, capture, (begin, end))
+
+    def assert_same_but_moved(self, shifted: pathlib.Path, delta: int, capture: pathlib.Path,
+                              window: tuple[int, int] | None = None) -> None:
+        """Every skill says of `shifted` what it says of `capture`, `delta` ns later."""
+        def answers(path: pathlib.Path, moved: int) -> dict[str, object]:
+            trim = ("--trim", *(f"{(t + moved) / 1e9:.6f}" for t in window)) if window else ("-p", "marker=iteration_")
+            return {skill: moved_back(json.loads(line), moved) for skill, line in run_all(path, *trim).items()}
+
+        expected = answers(capture, 0)
+        for skill, answer in answers(shifted, delta).items():
+            with self.subTest(skill=skill, delta=delta, window=window):
+                self.assertEqual(answer, expected[skill])
 
     def test_a_dropped_table_is_said_and_never_a_zero(self):
         capture, _ = synthetic(0, 2, "node")
@@ -95,10 +100,11 @@ class Metamorphic(harness.Case):
         drop = [f"DROP TABLE {t}" for t in ("OSRT_API", "SCHED_EVENTS", "GPU_METRICS", "CUDA_GPU_MEMORY_USAGE_EVENTS",
                                             "META_DATA_CAPTURE")]
         without = changed("without_others", capture, *drop)
-        for skill in harness.skills():
+        expected = run_all(capture)
+        for skill, line in run_all(without).items():
             if skill != "schema_inspect":
                 with self.subTest(skill=skill):
-                    self.assertEqual(run_skill(skill, without).out, run_skill(skill, capture).out)
+                    self.assertEqual(line, expected[skill])
 
     def test_absent_synchronization_is_absent_not_zero(self):
         capture, _ = synthetic(0, 2, "node")

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 
 import harness
-from harness import data, edge, rows, run, run_skill, summary
+from harness import data, edge, rows, run, run_all, run_skill, summary
 
 SAME_AS_PLAIN = ("permuted_columns", "versioned_tables")
 
@@ -218,8 +218,7 @@ class Names(harness.Case):
         self.assertTrue(got.out.isascii())
         self.assertEqual(names, {'k<"a\\b",\n\'</script>\'>', "tab\tand\x01control", "\x1b[31mred\x1b[0m", "Grüße 漢字 😀",
                                  "ba\ufffdd()", "n\0ul()"})
-        for skill in harness.skills():
-            text = run("skill", "run", skill, capture).out
+        for skill, text in run_all(capture, form="text").items():
             self.assertNotIn(b"\x1b", text, skill)
             self.assertNotIn(b"\x01", text, skill)
             self.assertNotIn(b"\0", text, skill)
@@ -290,9 +289,7 @@ class Numbers(harness.Case):
             self.assertIn(what, line)
 
     def test_graph_columns_without_graphs_change_nothing(self):
-        for skill in harness.skills():
-            self.assertEqual(run_skill(skill, edge("graph_node_null")).out,
-                             run_skill(skill, edge("graph_node_zero")).out, skill)
+        self.assertEqual(run_all(edge("graph_node_null")), run_all(edge("graph_node_zero")))
 
     def test_whole_graphs_are_work_but_no_kernels(self):
         capture = edge("whole_graphs_only")
@@ -304,11 +301,12 @@ class Numbers(harness.Case):
 
 class Schemas(harness.Case):
     def test_columns_and_tables_are_found_by_name(self):
+        plain = run_all(edge("plain"))
         for name in SAME_AS_PLAIN:
-            for skill in harness.skills():
+            for skill, line in run_all(edge(name)).items():
                 if skill != "schema_inspect":
                     with self.subTest(capture=name, skill=skill):
-                        self.assertEqual(rows(skill, edge(name)), rows(skill, edge("plain")))
+                        self.assertEqual(line, plain[skill])
 
     def test_peer_copies_do_not_pose_as_copies(self):
         for name in ("peer_copies_only", "peer_copies_only_v2"):
