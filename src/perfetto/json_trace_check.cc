@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include <fmt/core.h>
-#if defined(__SSE2__)
-#include <emmintrin.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
 #endif
 
 #include "base/gzip_check.h"
@@ -27,43 +27,11 @@ constexpr size_t kChunk = 64;
 
 struct Masks {
   uint64_t quote = 0;
+  uint64_t odd_quotes = 0;  // whether an odd number of quotes stands at or before the byte
   uint64_t backslash = 0;
   uint64_t bracket = 0;  // of either shape
   uint64_t control = 0;  // below the blank
 };
-
-#if defined(__SSE2__)
-Masks MasksOf(const char* bytes) {
-  Masks masks;
-  for (int i = 0; i < 4; ++i) {
-    const __m128i block =
-        _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + ptrdiff_t{16} * i));
-    const auto bits = [i](__m128i hits) {
-      return static_cast<uint64_t>(static_cast<uint32_t>(_mm_movemask_epi8(hits))) << 16 * i;
-    };
-    const auto equal = [](__m128i x, char c) { return _mm_cmpeq_epi8(x, _mm_set1_epi8(c)); };
-    // [ and ] differ from { and } in one bit.
-    const __m128i curly = _mm_or_si128(block, _mm_set1_epi8(0x20));
-    masks.quote |= bits(equal(block, '"'));
-    masks.backslash |= bits(equal(block, '\\'));
-    masks.bracket |= bits(_mm_or_si128(equal(curly, '{'), equal(curly, '}')));
-    masks.control |= bits(_mm_cmpeq_epi8(_mm_min_epu8(block, _mm_set1_epi8(0x1F)), block));
-  }
-  return masks;
-}
-#else
-Masks MasksOf(const char* bytes) {
-  Masks masks;
-  for (size_t i = 0; i < kChunk; ++i) {
-    const auto byte = static_cast<uint8_t>(bytes[i]);
-    masks.quote |= uint64_t{byte == '"'} << i;
-    masks.backslash |= uint64_t{byte == '\\'} << i;
-    masks.bracket |= uint64_t{(byte | 0x20) == '{' || (byte | 0x20) == '}'} << i;
-    masks.control |= uint64_t{byte < 0x20} << i;
-  }
-  return masks;
-}
-#endif
 
 // Bit i of the result: whether an odd number of bits of `mask` is set at or below i.
 uint64_t PrefixParity(uint64_t mask) {
@@ -73,6 +41,71 @@ uint64_t PrefixParity(uint64_t mask) {
   return mask;
 }
 
+// The masks of `count` chunks that follow one another.
+using MakeMasks = void (*)(const char* bytes, size_t count, Masks* masks);
+
+void MakeMasksPlain(const char* bytes, size_t count, Masks* masks) {
+  for (size_t k = 0; k < count; ++k) {
+    Masks& of = masks[k] = {};
+    for (size_t i = 0; i < kChunk; ++i) {
+      const auto byte = static_cast<uint8_t>(bytes[k * kChunk + i]);
+      of.quote |= uint64_t{byte == '"'} << i;
+      of.backslash |= uint64_t{byte == '\\'} << i;
+      of.bracket |= uint64_t{(byte | 0x20) == '{' || (byte | 0x20) == '}'} << i;
+      of.control |= uint64_t{byte < 0x20} << i;
+    }
+    of.odd_quotes = PrefixParity(of.quote);
+  }
+}
+
+#if defined(__x86_64__)
+struct Halves {
+  __m256i low, high;
+};
+
+__attribute__((target("avx2"))) inline uint64_t BitsOf(__m256i low, __m256i high) {
+  return static_cast<uint32_t>(_mm256_movemask_epi8(low)) |
+         static_cast<uint64_t>(static_cast<uint32_t>(_mm256_movemask_epi8(high))) << 32;
+}
+
+__attribute__((target("avx2"))) inline uint64_t BitsEqual(const Halves& bytes, char c) {
+  const __m256i wanted = _mm256_set1_epi8(c);
+  return BitsOf(_mm256_cmpeq_epi8(bytes.low, wanted), _mm256_cmpeq_epi8(bytes.high, wanted));
+}
+
+__attribute__((target("avx2,pclmul"))) void MakeMasksAvx2(const char* bytes, size_t count,
+                                                          Masks* masks) {
+  for (size_t k = 0; k < count; ++k) {
+    const auto* at = reinterpret_cast<const __m256i*>(bytes + k * kChunk);
+    const Halves block{_mm256_loadu_si256(at), _mm256_loadu_si256(at + 1)};
+    Masks& of = masks[k];
+    of.quote = BitsEqual(block, '"');
+    of.backslash = BitsEqual(block, '\\');
+    // [ and ] differ from { and } in one bit.
+    const __m256i bit = _mm256_set1_epi8(0x20);
+    const Halves curly{_mm256_or_si256(block.low, bit), _mm256_or_si256(block.high, bit)};
+    of.bracket = BitsEqual(curly, '{') | BitsEqual(curly, '}');
+    const __m256i most = _mm256_set1_epi8(0x1F);
+    of.control = BitsOf(_mm256_cmpeq_epi8(_mm256_min_epu8(block.low, most), block.low),
+                        _mm256_cmpeq_epi8(_mm256_min_epu8(block.high, most), block.high));
+    // Without carries, a product with all ones is the sum modulo 2 of the bits at or below.
+    const __m128i product =
+        _mm_clmulepi64_si128(_mm_set_epi64x(0, static_cast<long long>(of.quote)),
+                             _mm_set1_epi8(static_cast<char>(0xFF)), 0);
+    of.odd_quotes = static_cast<uint64_t>(_mm_cvtsi128_si64(product));
+  }
+}
+#endif
+
+MakeMasks FastestMakeMasks() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("pclmul") != 0) {
+    return MakeMasksAvx2;
+  }
+#endif
+  return MakeMasksPlain;
+}
+
 class ArrayChecker {
  public:
   explicit ArrayChecker(const std::string& path) : path_(path) {}
@@ -80,8 +113,9 @@ class ArrayChecker {
   Status Add(std::string_view piece) {
     while (!piece.empty()) {
       if (held_ == 0 && piece.size() >= kChunk) {
-        NSYS_TRY(AddChunk(piece.data()));
-        piece.remove_prefix(kChunk);
+        const size_t chunks = std::min(piece.size() / kChunk, kBatch);
+        NSYS_TRY(AddChunks(piece.data(), chunks));
+        piece.remove_prefix(chunks * kChunk);
         continue;
       }
       const size_t taken = std::min(kChunk - held_, piece.size());
@@ -90,7 +124,7 @@ class ArrayChecker {
       piece.remove_prefix(taken);
       if (held_ == kChunk) {
         held_ = 0;
-        NSYS_TRY(AddChunk(chunk_.data()));
+        NSYS_TRY(AddChunks(chunk_.data(), 1));
       }
     }
     return {};
@@ -101,7 +135,7 @@ class ArrayChecker {
     const size_t length = at_ + held_;
     if (held_ != 0) {
       std::memset(chunk_.data() + held_, ' ', kChunk - held_);
-      NSYS_TRY(AddChunk(chunk_.data()));
+      NSYS_TRY(AddChunks(chunk_.data(), 1));
     }
     if (in_string_ != 0) {
       return Fault("a string without end", length);
@@ -123,35 +157,61 @@ class ArrayChecker {
  private:
   static constexpr size_t kNowhere = SIZE_MAX;
   static constexpr unsigned kDeepest = 64;
+  static constexpr size_t kBatch = 64;  // chunks whose masks are made at once
+  static constexpr size_t kUnguessed = 4;
 
   Status Fault(std::string_view what, size_t at) const {
     return Error{.code = ErrorCode::kOutput,
                  .message = fmt::format("{}: {} at byte {} of the text", path_, what, at)};
   }
 
-  Status AddChunk(const char* bytes) {
-    const Masks masks = MasksOf(bytes);
-    uint64_t quotes = masks.quote;
-    if (masks.backslash != 0 || escaped_) {
-      quotes &= ~EscapedBytes(masks.backslash);
+  Status AddChunks(const char* bytes, size_t count) {
+    make_masks_(bytes, count, masks_.data());
+    size_t found = 0;
+    for (size_t k = 0; k < count; ++k) {
+      const uint64_t strings = StringsOf(masks_[k]);
+      if (masks_[k].control != 0) {
+        NSYS_TRY(CheckControl(masks_[k].control, at_ + k * kChunk));
+      }
+      found += Place(masks_[k].bracket & ~strings, k * kChunk, &brackets_[found]);
     }
-    // A string covers its first quote and what follows up to its last.
-    const uint64_t strings = PrefixParity(quotes) ^ in_string_;
-    in_string_ = 0 - (strings >> 63);
-    if (masks.control != 0) {
-      NSYS_TRY(CheckControl(masks.control));
-    }
-    for (uint64_t left = masks.bracket & ~strings; left != 0; left &= left - 1) {
-      const auto place = static_cast<size_t>(std::countr_zero(left));
+    for (size_t i = 0; i < found; ++i) {
+      const size_t place = brackets_[i];
       const char before = place == 0 ? last_byte_ : bytes[place - 1];
       NSYS_TRY(AddBracket(bytes[place], before, at_ + place));
     }
     if (at_ == 0 && bytes[0] != '[') {
       return Fault("no array", 0);
     }
-    last_byte_ = bytes[kChunk - 1];
-    at_ += kChunk;
+    last_byte_ = bytes[count * kChunk - 1];
+    at_ += count * kChunk;
     return {};
+  }
+
+  // Writes base + the place of each bit of `bits` to `places`, which has room for four more, and
+  // gives their number. Most chunks have less than four: what is always done needs no guess of the
+  // processor.
+  static size_t Place(uint64_t bits, size_t base, uint16_t* places) {
+    size_t count = 0;
+    for (size_t i = 0; i < kUnguessed; ++i, bits &= bits - 1) {
+      places[i] = static_cast<uint16_t>(base + static_cast<size_t>(std::countr_zero(bits)));
+      count += bits != 0 ? 1 : 0;
+    }
+    for (; bits != 0; bits &= bits - 1) {
+      places[count++] = static_cast<uint16_t>(base + static_cast<size_t>(std::countr_zero(bits)));
+    }
+    return count;
+  }
+
+  // The bytes of a chunk that are in a string: its first quote and what follows up to its last.
+  uint64_t StringsOf(const Masks& masks) {
+    uint64_t strings = masks.odd_quotes;
+    if (masks.backslash != 0 || escaped_) {
+      strings = PrefixParity(masks.quote & ~EscapedBytes(masks.backslash));
+    }
+    strings ^= in_string_;
+    in_string_ = 0 - (strings >> 63);
+    return strings;
   }
 
   // The bytes behind an odd number of backslashes, which stand for nothing of their own.
@@ -174,8 +234,8 @@ class ArrayChecker {
   }
 
   // The only control character is the newline behind the array.
-  Status CheckControl(uint64_t control) {
-    const size_t at = at_ + static_cast<size_t>(std::countr_zero(control));
+  Status CheckControl(uint64_t control, size_t chunk) {
+    const size_t at = chunk + static_cast<size_t>(std::countr_zero(control));
     if (std::popcount(control) != 1 || newline_ != kNowhere) {
       return Fault("a control character", at);
     }
@@ -225,11 +285,14 @@ class ArrayChecker {
   }
 
   const std::string& path_;
-  std::array<char, kChunk> chunk_{};  // what is too short yet
-  size_t held_ = 0;                   // bytes in it
-  size_t at_ = 0;                     // bytes of the text before
-  uint64_t in_string_ = 0;            // all ones when the text so far ends in a string
-  bool escaped_ = false;              // whether it ends in a backslash that counts
+  const MakeMasks make_masks_ = FastestMakeMasks();
+  std::array<Masks, kBatch> masks_{};
+  std::array<uint16_t, kBatch * kChunk + kUnguessed> brackets_{};  // places in a batch
+  std::array<char, kChunk> chunk_{};                               // what is too short yet
+  size_t held_ = 0;                                                // bytes in it
+  size_t at_ = 0;                                                  // bytes of the text before
+  uint64_t in_string_ = 0;  // all ones when the text so far ends in a string
+  bool escaped_ = false;    // whether it ends in a backslash that counts
   char last_byte_ = '\0';
   unsigned depth_ = 0;
   uint64_t curly_ = 0;     // by depth: whether the bracket is curly
