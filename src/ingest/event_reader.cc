@@ -22,6 +22,7 @@ EventReader::EventReader(LoadContext& context, TableId table)
     : context_(context),
       table_(context.schema.Find(table)),
       moments_(false),
+      foreign_(2),
       start_(Integer("start")),
       end_(Integer("end")) {}
 
@@ -30,6 +31,7 @@ EventReader::EventReader(LoadContext& context, TableId table,
     : context_(context),
       table_(context.schema.Find(table)),
       moments_(true),
+      foreign_(1),
       start_(SourceColumnIndex::kAbsent),
       end_(SourceColumnIndex::kAbsent) {
   for (size_t i = 0; i < times.size() && start_ == SourceColumnIndex::kAbsent; ++i) {
@@ -154,6 +156,8 @@ std::vector<std::string> EventReader::Warnings() const {
     }
     warnings.push_back(fmt::format("{}: {} {}; {}", name, rows, rows == 1 ? one : many, done));
   };
+  const std::vector<std::string> foreign = foreign_.Warnings(table_->name, wanted_);
+  warnings.insert(warnings.end(), foreign.begin(), foreign.end());
   add(without_start_, "row has no start", "rows have no start");
   add(without_end_, "row has no end", "rows have no end");
   add(reversed_, "row ends before it starts", "rows end before they start");

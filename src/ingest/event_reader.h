@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ingest/foreign_cells.h"
 #include "ingest/load.h"
 #include "ingest/string_ids.h"
 #include "ingest/table_source.h"
@@ -20,7 +22,8 @@
 
 namespace nsys {
 
-// What all tables share while they are read. Only `pool` changes, under `pool_mutex`.
+// What all tables share while they are read. Only `pool` changes, under `pool_mutex`, and `notes`,
+// under `notes_mutex`.
 struct LoadContext {
   const TableSource& source;
   const Schema& schema;
@@ -29,6 +32,8 @@ struct LoadContext {
   StringPool& pool;
   std::mutex pool_mutex = {};
   std::atomic<int64_t> rows_read = 0;
+  std::mutex notes_mutex = {};
+  std::map<TableId, std::vector<std::string>> notes = {};  // about the cells of small tables
 
   // What decides the order of rows that start and end at the same times, before their place in the
   // file does.
@@ -126,10 +131,12 @@ class EventReader {
           row(cells);
         }
       }
+      foreign_.Count(batch);
       Progress(batch.rows);
     };
-    return hint_ ? context_.source.ReadHinted(table_->name, wanted_, *hint_, take)
-                 : context_.source.Read(table_->name, wanted_, take);
+    NSYS_TRY(hint_ ? context_.source.ReadHinted(table_->name, wanted_, *hint_, take)
+                   : context_.source.Read(table_->name, wanted_, take));
+    return foreign_.Check(context_.source, table_->name, wanted_);
   }
 
   // Number of rows kept though they end before they start.
@@ -153,6 +160,7 @@ class EventReader {
   std::vector<WantedColumn> wanted_;
   std::optional<RowHint> hint_;
   bool moments_;
+  ForeignCells foreign_;  // the times are required; they are wanted first
   SourceColumnIndex start_;
   SourceColumnIndex end_;
   std::optional<Span> window_;

@@ -250,6 +250,7 @@ Status Loader::LoadTexts(StringIds& strings) {
   if (loaded.ok()) {
     strings = std::move(loaded).value();
     Findings(TableId::kStringIds).texts_repaired = strings.repaired();
+    Findings(TableId::kStringIds).warnings = strings.warnings();
   } else if (MayGoOn(options_, loaded.error())) {
     trace_.strings = {};
     Skip(TableId::kStringIds, loaded.error());
@@ -272,6 +273,10 @@ Status Loader::RunJobs(LoadContext& context) {
     }
     jobs[i].undo();
     Skip(jobs[i].table, results[i].error());
+  }
+  for (const auto& [table, notes] : context.notes) {
+    std::vector<std::string>& warnings = Findings(table).warnings;
+    warnings.insert(warnings.end(), notes.begin(), notes.end());
   }
   return {};
 }

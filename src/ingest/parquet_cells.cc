@@ -52,6 +52,57 @@ bool WidenIntegers(duckdb_type type, const void* data, const std::vector<uint8_t
   }
 }
 
+bool IsInteger(duckdb_type type) {
+  return type == DUCKDB_TYPE_BOOLEAN || type == DUCKDB_TYPE_TINYINT ||
+         type == DUCKDB_TYPE_SMALLINT || type == DUCKDB_TYPE_INTEGER ||
+         type == DUCKDB_TYPE_BIGINT || type == DUCKDB_TYPE_UTINYINT ||
+         type == DUCKDB_TYPE_USMALLINT || type == DUCKDB_TYPE_UINTEGER ||
+         type == DUCKDB_TYPE_UBIGINT;
+}
+
+bool IsReal(duckdb_type type) { return type == DUCKDB_TYPE_FLOAT || type == DUCKDB_TYPE_DOUBLE; }
+
+bool IsText(duckdb_type type) { return type == DUCKDB_TYPE_VARCHAR || type == DUCKDB_TYPE_BLOB; }
+
+// Whether every cell of `type` can be had as `wanted`.
+bool Fits(CellType wanted, duckdb_type type) {
+  switch (wanted) {
+    case CellType::kInteger:
+      return IsInteger(type);
+    case CellType::kReal:
+      return IsInteger(type) || IsReal(type);
+    case CellType::kText:
+      return IsText(type);
+  }
+  return false;
+}
+
+std::string_view NameOfType(duckdb_type type) {
+  if (IsText(type)) {
+    return type == DUCKDB_TYPE_BLOB ? "blob" : "text";
+  }
+  if (IsInteger(type) || IsReal(type)) {
+    return IsReal(type) ? "real" : "integer";
+  }
+  switch (type) {
+    case DUCKDB_TYPE_HUGEINT:
+    case DUCKDB_TYPE_UHUGEINT:
+      return "integer of 128 bits";
+    case DUCKDB_TYPE_DECIMAL:
+      return "decimal";
+    case DUCKDB_TYPE_DATE:
+    case DUCKDB_TYPE_TIME:
+    case DUCKDB_TYPE_TIMESTAMP:
+    case DUCKDB_TYPE_TIMESTAMP_S:
+    case DUCKDB_TYPE_TIMESTAMP_MS:
+    case DUCKDB_TYPE_TIMESTAMP_NS:
+    case DUCKDB_TYPE_TIMESTAMP_TZ:
+      return "date or time";
+    default:
+      return "nested or rare";
+  }
+}
+
 // A real counts when it is a whole number in range.
 template <typename Source>
 void Whole(const void* data, std::vector<uint8_t>& valid, std::vector<int64_t>& to) {
@@ -89,22 +140,37 @@ Batch ChunkConverter::Convert(duckdb_result& result, duckdb_data_chunk chunk, si
       column.valid[row] = static_cast<uint8_t>(mask[row / 64] >> (row % 64) & 1);
     }
     const duckdb_type type = api_.column_type(&result, i);
-    void* data = api_.vector_get_data(vector);
     const size_t count = rows - first_row;
-    views_[i] = {.integers = {}, .texts = {}, .valid = {}};
+    const std::span<const uint8_t> valid{column.valid.data() + first_row, count};
+    const bool fits = Fits(column.type, type);
+    const auto values = fits ? 0 : std::count(valid.begin(), valid.end(), uint8_t{1});
+    ConvertCells(type, api_.vector_get_data(vector), column);
+    const auto kept = fits ? 0 : std::count(valid.begin(), valid.end(), uint8_t{1});
+    views_[i] = {.integers = {},
+                 .texts = {},
+                 .valid = valid,
+                 .foreign = static_cast<size_t>(values - kept),
+                 .foreign_type = NameOfType(type)};
     if (column.type == CellType::kInteger) {
-      ConvertIntegers(type, data, column);
       views_[i].integers = {column.integers.data() + first_row, count};
     } else if (column.type == CellType::kReal) {
-      ConvertReals(type, data, column);
       views_[i].reals = {column.reals.data() + first_row, count};
     } else {
-      ConvertTexts(type, data, column);
       views_[i].texts = {column.texts.data() + first_row, count};
     }
-    views_[i].valid = {column.valid.data() + first_row, count};
   }
   return {.rows = rows - first_row, .columns = views_};
+}
+
+void ChunkConverter::ConvertCells(duckdb_type type, void* data, Column& column) const {
+  switch (column.type) {
+    case CellType::kInteger:
+      return ConvertIntegers(type, data, column);
+    case CellType::kReal:
+      return ConvertReals(type, data, column);
+    case CellType::kText:
+      return ConvertTexts(type, data, column);
+  }
 }
 
 void ChunkConverter::ConvertIntegers(duckdb_type type, const void* data, Column& column) const {
@@ -145,7 +211,7 @@ void ChunkConverter::ConvertReals(duckdb_type type, const void* data, Column& co
 
 void ChunkConverter::ConvertTexts(duckdb_type type, void* data, Column& column) const {
   column.texts.assign(column.valid.size(), std::string_view());
-  if (type != DUCKDB_TYPE_VARCHAR && type != DUCKDB_TYPE_BLOB) {
+  if (!IsText(type)) {
     std::fill(column.valid.begin(), column.valid.end(), uint8_t{0});
     return;
   }

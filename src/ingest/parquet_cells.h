@@ -29,6 +29,7 @@ class ChunkConverter {
     std::vector<uint8_t> valid;
   };
 
+  void ConvertCells(duckdb_type type, void* data, Column& column) const;
   void ConvertIntegers(duckdb_type type, const void* data, Column& column) const;
   void ConvertReals(duckdb_type type, const void* data, Column& column) const;
   void ConvertTexts(duckdb_type type, void* data, Column& column) const;

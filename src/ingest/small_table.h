@@ -16,7 +16,7 @@ namespace nsys {
 class SmallTable {
  public:
   SmallTable(LoadContext& context, TableId table)
-      : context_(context), table_(context.schema.Find(table)) {}
+      : context_(context), id_(table), table_(context.schema.Find(table)) {}
 
   SourceColumnIndex Integer(std::string_view name) { return Want(name, CellType::kInteger); }
   SourceColumnIndex Text(std::string_view name) { return Want(name, CellType::kText); }
@@ -26,11 +26,15 @@ class SmallTable {
     if (table_ == nullptr || wanted_.empty()) {
       return {};
     }
-    return context_.source.Read(table_->name, wanted_, [&](const Batch& batch) {
+    ForeignCells foreign;
+    NSYS_TRY(context_.source.Read(table_->name, wanted_, [&](const Batch& batch) {
       for (size_t i = 0; i < batch.rows; ++i) {
         row(Cells(batch, i));
       }
-    });
+      foreign.Count(batch);
+    }));
+    Tell(foreign.Warnings(table_->name, wanted_));
+    return {};
   }
 
  private:
@@ -42,7 +46,16 @@ class SmallTable {
     return static_cast<SourceColumnIndex>(wanted_.size() - 1);
   }
 
+  void Tell(const std::vector<std::string>& warnings) {
+    if (!warnings.empty()) {
+      const std::scoped_lock lock(context_.notes_mutex);
+      std::vector<std::string>& notes = context_.notes[id_];
+      notes.insert(notes.end(), warnings.begin(), warnings.end());
+    }
+  }
+
   LoadContext& context_;
+  TableId id_;
   const SourceTable* table_;
   std::vector<WantedColumn> wanted_;
 };

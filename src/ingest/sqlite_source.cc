@@ -27,7 +27,30 @@ struct ColumnBuffer {
   std::vector<size_t> text_ends;
   std::vector<std::string_view> texts;
   std::vector<uint8_t> valid;
+  size_t foreign = 0;
+  int foreign_type = SQLITE_NULL;  // of the first of them
+
+  // A cell that has no value of this column's type.
+  void NoteInvalid(int cell_type) {
+    if (cell_type != SQLITE_NULL) {
+      foreign_type = foreign == 0 ? cell_type : foreign_type;
+      ++foreign;
+    }
+  }
 };
+
+std::string_view NameOfType(int type) {
+  switch (type) {
+    case SQLITE_INTEGER:
+      return "integer";
+    case SQLITE_FLOAT:
+      return "real";
+    case SQLITE_TEXT:
+      return "text";
+    default:
+      return "blob";
+  }
+}
 
 // Rows on their way from SQLite to the sink; every buffer is reused from batch to batch.
 class BatchBuilder {
@@ -75,7 +98,11 @@ class BatchBuilder {
     }
     for (size_t i = 0; i < columns_.size(); ++i) {
       ColumnBuffer& column = columns_[i];
-      views_[i] = {.integers = {}, .texts = {}, .valid = {column.valid.data(), rows_}};
+      views_[i] = {.integers = {},
+                   .texts = {},
+                   .valid = {column.valid.data(), rows_},
+                   .foreign = std::exchange(column.foreign, 0),
+                   .foreign_type = NameOfType(column.foreign_type)};
       if (column.type == CellType::kInteger) {
         views_[i].integers = {column.integers.data(), rows_};
         continue;
@@ -105,7 +132,8 @@ class BatchBuilder {
   void AddInteger(sqlite3_stmt* statement, int index, ColumnBuffer& column) const {
     int64_t value = 0;
     bool valid = true;
-    switch (sqlite3_column_type(statement, index)) {
+    const int type = sqlite3_column_type(statement, index);
+    switch (type) {
       case SQLITE_INTEGER:
         value = sqlite3_column_int64(statement, index);
         break;
@@ -120,6 +148,9 @@ class BatchBuilder {
       default:
         valid = false;
     }
+    if (!valid) {
+      column.NoteInvalid(type);
+    }
     column.integers[rows_] = value;
     column.valid[rows_] = valid ? 1 : 0;
   }
@@ -127,6 +158,9 @@ class BatchBuilder {
   void AddReal(sqlite3_stmt* statement, int index, ColumnBuffer& column) const {
     const int type = sqlite3_column_type(statement, index);
     const bool valid = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+    if (!valid) {
+      column.NoteInvalid(type);
+    }
     column.reals[rows_] = valid ? sqlite3_column_double(statement, index) : 0.0;
     column.valid[rows_] = valid ? 1 : 0;
   }
@@ -145,6 +179,8 @@ class BatchBuilder {
         arena.append(static_cast<const char*>(bytes), length);
       }
       text_bytes_ += length;
+    } else {
+      column.NoteInvalid(type);
     }
     column.text_ends[rows_] = arena.size();
     column.valid[rows_] = valid ? 1 : 0;

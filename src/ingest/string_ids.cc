@@ -2,8 +2,10 @@
 #include "ingest/string_ids.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/text.h"
+#include "ingest/foreign_cells.h"
 
 namespace nsys {
 
@@ -25,6 +27,7 @@ Result<StringIds> StringIds::Load(const TableSource& source, const Schema& schem
   const WantedColumn wanted[] = {{.name = "id", .type = CellType::kInteger},
                                  {.name = "value", .type = CellType::kText}};
   std::vector<std::pair<int64_t, StringId>> entries;
+  ForeignCells foreign(std::size(wanted));
   NSYS_TRY(source.Read(table->name, wanted, [&](const Batch& batch) {
     const ColumnBatch& id = batch.columns[0];
     const ColumnBatch& value = batch.columns[1];
@@ -34,7 +37,10 @@ Result<StringIds> StringIds::Load(const TableSource& source, const Schema& schem
       }
       entries.emplace_back(id.integers[row], InternValid(pool, value.texts[row], ids.repaired_));
     }
+    foreign.Count(batch);
   }));
+  NSYS_TRY(foreign.Check(source, table->name, wanted));
+  ids.warnings_ = foreign.Warnings(table->name, wanted);
   ids.Index(entries);
   return ids;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -21,6 +22,9 @@ class StringIds {
 
   // Number of texts that were not UTF-8.
   int64_t repaired() const { return repaired_; }
+
+  // What could not be read of the table.
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
   // The text of number `id`; kNone for nothing and for a number that the table lacks.
   StringId Find(std::optional<int64_t> id) const {
@@ -59,6 +63,7 @@ class StringIds {
   void Index(const std::vector<std::pair<int64_t, StringId>>& entries);
 
   int64_t repaired_ = 0;
+  std::vector<std::string> warnings_;
   std::vector<StringId> dense_;
   std::unordered_map<int64_t, StringId> sparse_;
 };

@@ -35,6 +35,8 @@ struct ColumnBatch {
   std::span<const std::string_view> texts;
   std::span<const uint8_t> valid;
   std::span<const double> reals = {};
+  size_t foreign = 0;                  // number of cells of another type, NULL not among them
+  std::string_view foreign_type = {};  // of the first of them; lasts for ever
 };
 
 struct Batch {

@@ -164,6 +164,23 @@ class BadFiles(Refusals):
             os.symlink("loop.sqlite", folder / "loop.sqlite")
             self.assertIn("cannot open", self.assert_refused(folder / "loop.sqlite", "PROFILE_ERROR"))
 
+    def test_cells_of_another_type_are_told(self):
+        with scratch() as folder:
+            path = folder / "types.sqlite"
+            shutil.copyfile(edge("plain"), path)
+            db = sqlite3.connect(path)
+            with db:
+                db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 'abc' WHERE rowid = 1")
+            got = harness.run_skill("top_kernels", path)
+            self.assertEqual((got.code, len(got.error_lines)), (0, 2), got)
+            self.assertIn("CUPTI_ACTIVITY_KIND_KERNEL: column start: 1 value of another type than integer (text)",
+                          got.error_lines[0])
+            with db:
+                db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 'abc'")
+            db.close()
+            told = self.assert_refused(path, "PROFILE_ERROR")
+            self.assertIn("no value of its column start is of type integer", told)
+
     def test_unknown_gpu_tables_are_named(self):
         answer = harness.rows("top_kernels", edge("unknown_gpu_tables"))
         row = self.assert_abstains(answer)
