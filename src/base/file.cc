@@ -16,6 +16,7 @@
 
 #include <fmt/core.h>
 
+#include "base/os_error.h"
 #include "base/unfinished.h"
 
 namespace nsys {
@@ -37,9 +38,10 @@ bool WriteAll(int descriptor, std::string_view text) {
 }
 
 Error WriteError(std::string_view what) {
+  const int error = errno;
   return Error{.code = ErrorCode::kOutput,
-               .message = fmt::format("cannot write {}: {}", what, std::strerror(errno)),
-               .hint = "check the free space and the permissions there"};
+               .message = fmt::format("cannot write {}: {}", what, std::strerror(error)),
+               .hint = HintFor(error, "check the free space and the permissions there")};
 }
 
 // Writes into something that cannot be replaced: a device, a pipe.
@@ -115,7 +117,8 @@ Result<std::string> ReadFile(const std::string& path, size_t max_bytes, ErrorCod
   // Without O_NONBLOCK, opening a pipe would wait for its other end.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) {
-    return failed(std::strerror(errno), "check the path and its permissions");
+    const int error = errno;
+    return failed(std::strerror(error), HintFor(error, "check the path and its permissions"));
   }
   const std::unique_ptr<const int, void (*)(const int*)> closer(&descriptor,
                                                                 [](const int* d) { ::close(*d); });

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "base/os_error.h"
 #include "base/text.h"
 
 namespace nsys {
@@ -61,9 +62,10 @@ Result<std::unique_ptr<FolderLock>> FolderLock::Take(
   for (;;) {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (descriptor < 0) {
+      const int error = errno;
       return Error{.code = ErrorCode::kOutput,
-                   .message = fmt::format("cannot write into {}: {}", folder, std::strerror(errno)),
-                   .hint = "check the free space and the permissions there"};
+                   .message = fmt::format("cannot write into {}: {}", folder, std::strerror(error)),
+                   .hint = HintFor(error, "check the free space and the permissions there")};
     }
     const bool locked = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
     if ((locked && IsAt(descriptor, path)) || (!locked && HasNoLocks(errno))) {

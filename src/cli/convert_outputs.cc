@@ -11,6 +11,7 @@
 #include "base/block_sink.h"
 #include "base/gzip_check.h"
 #include "base/number.h"
+#include "base/os_error.h"
 #include "base/parquet_file.h"
 #include "cli/progress.h"
 #include "cli/warning.h"
@@ -28,6 +29,9 @@ Error Renamed(Error error, const std::string& temporary, const ConvertedFile& fi
   for (size_t at = error.message.find(temporary); at != std::string::npos;
        at = error.message.find(temporary, at + file.path.size())) {
     error.message.replace(at, temporary.size(), file.path);
+  }
+  if (TellsOfOutOfFiles(error.message)) {
+    error.hint = OutOfFilesHint();
   }
   return error;
 }

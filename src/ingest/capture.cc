@@ -108,7 +108,11 @@ SourceResult OpenFolder(const std::string& path, const OpenOptions& options) {
                  .message = fmt::format("no permission to read the folder {}", ShownPath(path)),
                  .hint = "ask its owner for permission to read it"};
   }
-  if (!ListParquetTables(path, options.table_folders).tables.empty()) {
+  const ParquetListing listing = ListParquetTables(path, options.table_folders);
+  if (listing.error != 0) {
+    return CannotOpen(path, listing.error);
+  }
+  if (!listing.tables.empty()) {
     return CheckedForNsight(OpenTables(path, options), path);
   }
   std::vector<std::string> others;

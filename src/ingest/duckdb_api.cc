@@ -8,20 +8,24 @@
 
 #include <fmt/format.h>
 
+#include "base/os_error.h"
 #include "base/text.h"
 
 namespace nsys {
 namespace {
 
 Error Missing(std::string_view library, const char* reason) {
+  const std::string_view why = reason == nullptr ? "no reason given" : reason;
   return {.code = ErrorCode::kProfile,
           .message = fmt::format(
               "reading Parquet, or SQL on DuckDB, needs DuckDB's library: {} could not be "
               "loaded",
               library),
-          .hint = fmt::format("install it in lib beside the program's bin folder, or set "
-                              "NSYS_AI_DUCKDB to its path ({})",
-                              Printable(reason == nullptr ? "no reason given" : reason))};
+          .hint = TellsOfOutOfFiles(why)
+                      ? fmt::format("{} ({})", OutOfFilesHint(), Printable(why))
+                      : fmt::format("install it in lib beside the program's bin folder, or set "
+                                    "NSYS_AI_DUCKDB to its path ({})",
+                                    Printable(why))};
 }
 
 Result<const DuckdbApi*> Load() {

@@ -5,6 +5,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "base/os_error.h"
 #include "base/text.h"
 
 namespace nsys {
@@ -108,20 +111,10 @@ Error NotFound(const std::string& path) {
           .hint = "check the path"};
 }
 
-Error CannotOpen(const std::string& path, int error) {
-  if (error == ENOENT || error == ENOTDIR) {
-    return NotFound(path);
-  }
-  const bool permission = error == EACCES || error == EPERM;
-  return {.code = ErrorCode::kProfile,
-          .message = permission
-                         ? fmt::format("no permission to read {}", ShownPath(path))
-                         : fmt::format("cannot open {}: {}", ShownPath(path), std::strerror(error)),
-          .hint = permission ? "ask its owner for permission to read it"
-                             : "check the path, and the disk it is on"};
-}
-
 std::string_view SpecialFileName(mode_t mode) {
+  if (S_ISDIR(mode)) {
+    return "a folder";
+  }
   if (S_ISFIFO(mode)) {
     return "a pipe";
   }
@@ -137,34 +130,72 @@ std::string_view SpecialFileName(mode_t mode) {
   return "something special";
 }
 
+// The error about what is no regular file.
+Error NotRegular(const std::string& path, mode_t mode) {
+  return {.code = ErrorCode::kProfile,
+          .message =
+              fmt::format("{} is {}, not a regular file", ShownPath(path), SpecialFileName(mode)),
+          .hint = "save the capture as a file and give that"};
+}
+
 Result<std::string> ReadHead(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) {
-    return CannotOpen(path, errno);
-  }
+  NSYS_ASSIGN(const FileDescriptor file, OpenRegularFile(path));
   std::string head(kHeadBytes, '\0');
   size_t filled = 0;
   while (filled < head.size()) {
-    const ssize_t got = read(fd, head.data() + filled, head.size() - filled);
+    const ssize_t got = read(file.get(), head.data() + filled, head.size() - filled);
     if (got < 0 && errno == EINTR) {
       continue;
     }
     if (got < 0) {
-      const int error = errno;
-      close(fd);
-      return CannotOpen(path, error);
+      return CannotOpen(path, errno);
     }
     if (got == 0) {
       break;
     }
     filled += static_cast<size_t>(got);
   }
-  close(fd);
   head.resize(filled);
   return head;
 }
 
 }  // namespace
+
+Error CannotOpen(const std::string& path, int error) {
+  if (error == ENOENT || error == ENOTDIR) {
+    return NotFound(path);
+  }
+  const bool permission = error == EACCES || error == EPERM;
+  return {.code = ErrorCode::kProfile,
+          .message = permission
+                         ? fmt::format("no permission to read {}", ShownPath(path))
+                         : fmt::format("cannot open {}: {}", ShownPath(path), std::strerror(error)),
+          .hint = permission ? "ask its owner for permission to read it"
+                             : HintFor(error, "check the path, and the disk it is on")};
+}
+
+Result<FileDescriptor> OpenRegularFile(const std::string& path) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) != 0) {
+    const int error = errno;
+    std::error_code ignored;
+    if (error == ENOENT && std::filesystem::is_symlink(path, ignored)) {
+      return Error{
+          .code = ErrorCode::kProfile,
+          .message = fmt::format("{} is a symbolic link that leads nowhere", ShownPath(path)),
+          .hint = "bring back what it leads to, or remove it"};
+    }
+    return CannotOpen(path, error);
+  }
+  if (!S_ISREG(info.st_mode)) {
+    return NotRegular(path, info.st_mode);
+  }
+  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.get() < 0) {
+    return CannotOpen(path, errno);
+  }
+  return file;
+}
 
 std::string ShownPath(std::string_view path) { return Printable(path); }
 
@@ -225,10 +256,7 @@ Result<FileFacts> InspectFile(const std::string& path) {
     return FileFacts{.kind = FileKind::kDirectory};
   }
   if (!S_ISREG(info.st_mode)) {
-    return Error{.code = ErrorCode::kProfile,
-                 .message = fmt::format("{} is {}, not a regular file", ShownPath(path),
-                                        SpecialFileName(info.st_mode)),
-                 .hint = "save the capture as a file and give that"};
+    return NotRegular(path, info.st_mode);
   }
   NSYS_ASSIGN(const std::string head, ReadHead(path));
   return JudgeContent(head, info.st_size);

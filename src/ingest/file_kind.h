@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "ingest/file_descriptor.h"
 
 namespace nsys {
 
@@ -29,6 +30,12 @@ struct FileFacts {
 
 // Looks at `path`. Errors: nothing there, not allowed to look, or neither a file nor a folder.
 Result<FileFacts> InspectFile(const std::string& path);
+
+// The regular file at `path` for reading. Opens nothing else, so that no pipe can block it.
+Result<FileDescriptor> OpenRegularFile(const std::string& path);
+
+// The error about `path` that could not be opened; `error` is errno.
+Error CannotOpen(const std::string& path, int error);
 
 // What a file of `size` bytes is, judged by its first bytes; `head` need not be the whole file.
 FileFacts JudgeContent(std::string_view head, int64_t size);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <string_view>
 
@@ -18,10 +19,13 @@ namespace {
 constexpr std::string_view kSuffix = ".parquet";
 
 // The entries of `folder` that have a name of their own, in byte order.
-std::vector<std::string> EntriesOf(const std::string& folder) {
+std::vector<std::string> EntriesOf(const std::string& folder, int* error = nullptr) {
   std::vector<std::string> names;
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), &closedir);
   if (!entries) {
+    if (error != nullptr) {
+      *error = errno;
+    }
     return names;
   }
   while (const dirent* entry = readdir(entries.get())) {
@@ -51,7 +55,7 @@ std::vector<std::string> ListParquetFiles(const std::string& folder) {
 
 ParquetListing ListParquetTables(const std::string& folder, bool table_folders) {
   ParquetListing listing;
-  for (const std::string& entry : EntriesOf(folder)) {
+  for (const std::string& entry : EntriesOf(folder, &listing.error)) {
     const std::string path = fmt::format("{}/{}", folder, entry);
     if (!entry.ends_with(kSuffix)) {
       if (HasSuffix(entry, kSuffix) && IsOfType(path, S_IFREG)) {

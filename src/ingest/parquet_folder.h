@@ -18,6 +18,7 @@ struct ParquetTable {
 struct ParquetListing {
   std::vector<ParquetTable> tables;   // in byte order of their names
   std::vector<std::string> warnings;  // about what looks like a table and is none
+  int error = 0;                      // errno, when the folder could not be read
 };
 
 // The tables of `folder`. With `table_folders` a table may also be a folder <TABLE>.parquet of

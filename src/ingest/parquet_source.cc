@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "ingest/parquet_source.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -9,11 +8,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <utility>
 
+#include "base/os_error.h"
 #include "base/text.h"
 #include "ingest/duckdb_session.h"
 #include "ingest/file_descriptor.h"
@@ -128,13 +127,10 @@ Error Damaged(const std::string& path, const std::string& reason) {
           .hint = "export the report again"};
 }
 
-Result<FileDescriptor> OpenFile(const std::string& path) {
-  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() >= 0) {
-    return file;
-  }
-  return Error{.code = ErrorCode::kProfile,
-               .message = fmt::format("cannot open {}: {}", ShownPath(path), std::strerror(errno))};
+// What DuckDB says of a file that it could not read.
+Error ReadProblem(const std::string& path, const std::string& problem, const FileDescriptor& file) {
+  return TellsOfOutOfFiles(problem) ? CannotOpen(path, EMFILE)
+                                    : Damaged(path, Reason(problem, file));
 }
 
 // Lets DuckDB touch the folders of these files and nothing else.
@@ -142,7 +138,7 @@ void ParquetSource::Confine(const std::vector<ParquetTable>& tables) const {
   std::vector<std::string> folders = {"'/proc/self/fd'"};  // for files in memory
   for (const ParquetTable& table : tables) {
     for (const std::string& path : table.paths) {
-      const auto file = OpenFile(path);
+      const auto file = OpenRegularFile(path);
       if (!file.ok()) {
         continue;  // told when it is to be read
       }
@@ -201,7 +197,7 @@ Status ParquetSource::DescribeTable(const ParquetTable& found) {
 }
 
 Status ParquetSource::Describe(Part& part, SourceTable& table) const {
-  NSYS_ASSIGN(const FileDescriptor file, OpenFile(part.path));
+  NSYS_ASSIGN(const FileDescriptor file, OpenRegularFile(part.path));
   const WantedColumn wanted[] = {{.name = "column_name", .type = CellType::kText},
                                  {.name = "column_type", .type = CellType::kText}};
   ChunkConverter converter(database_->api(), wanted);
@@ -222,7 +218,7 @@ Status ParquetSource::Describe(Part& part, SourceTable& table) const {
         }
         return true;
       });
-  return problem.empty() ? Status() : Status(Damaged(part.path, Reason(problem, file)));
+  return problem.empty() ? Status() : Status(ReadProblem(part.path, problem, file));
 }
 
 // Hands over the rows from number `delivered` on, and counts them in it. DuckDB's message on
@@ -332,7 +328,7 @@ Status ParquetSource::ReadWhere(std::string_view table, std::span<const WantedCo
 
 Status ParquetSource::ReadPart(const Part& part, std::span<const WantedColumn> columns,
                                const std::string& condition, const BatchSink& sink) const {
-  NSYS_ASSIGN(const FileDescriptor file, OpenFile(part.path));
+  NSYS_ASSIGN(const FileDescriptor file, OpenRegularFile(part.path));
   std::vector<std::string> list;
   for (const WantedColumn& column : columns) {
     const bool has =
@@ -345,7 +341,11 @@ Status ParquetSource::ReadPart(const Part& part, std::span<const WantedColumn> c
   // Bytes that are no UTF-8 in a column that claims to be text: go on as plain bytes, from the row
   // where it stopped.
   if (problem.find("Invalid string encoding") != std::string::npos) {
+    errno = 0;
     const FileDescriptor copy = CopyWithoutLabels(file, columns);
+    if (copy.get() < 0 && IsOutOfFiles(errno)) {
+      return CannotOpen(part.path, errno);
+    }
     if (copy.get() >= 0) {
       problem = StreamRows(copy, names, columns, condition, delivered, sink);
     }
@@ -353,7 +353,7 @@ Status ParquetSource::ReadPart(const Part& part, std::span<const WantedColumn> c
   if (!problem.empty() && delivered == 0 && !condition.empty()) {  // e.g. a column of another type
     return ReadPart(part, columns, "", sink);
   }
-  return problem.empty() ? Status() : Status(Damaged(part.path, Reason(problem, file)));
+  return problem.empty() ? Status() : Status(ReadProblem(part.path, problem, file));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/os_error.h"
 #include "base/text.h"
 #include "ingest/file_kind.h"
 #include "ingest/sqlite_file.h"
@@ -64,6 +65,9 @@ Result<SqliteDatabase> SqliteFile::Connect(bool for_queries) const {
 
 Error SqliteFile::ReadError(std::string_view table, sqlite3* db) const {
   const int code = db == nullptr ? SQLITE_NOMEM : sqlite3_errcode(db) & 0xFF;
+  if (code == SQLITE_CANTOPEN && IsOutOfFiles(sqlite3_system_errno(db))) {
+    return CannotOpen(path_, sqlite3_system_errno(db));
+  }
   const std::string detail = db == nullptr ? "out of memory" : sqlite3_errmsg(db);
   const bool damage = code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_IOERR ||
                       code == SQLITE_FORMAT || code == SQLITE_ERROR;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ingest/sqlite_file.h"
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -10,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/os_error.h"
 #include "base/text.h"
 #include "ingest/file_kind.h"
 
@@ -24,9 +26,13 @@ std::optional<int64_t> FileSize(const std::string& path) {
   return info.st_size;
 }
 
-std::string ReadPrefix(const std::string& path, size_t bytes) {
+// Empty when there is no such file.
+Result<std::string> ReadPrefix(const std::string& path, size_t bytes) {
   std::string prefix(bytes, '\0');
   std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
+  if (!file && IsOutOfFiles(errno)) {
+    return CannotOpen(path, errno);
+  }
   prefix.resize(file ? std::fread(prefix.data(), 1, bytes, file.get()) : 0);
   return prefix;
 }
@@ -42,7 +48,7 @@ uint32_t BigEndian(std::string_view bytes, size_t offset, size_t length) {
 // A rollback journal is hot while its header is intact; a writer removes or zeroes it at the end.
 Status CheckJournal(const std::string& path, const std::string& target) {
   using namespace std::string_view_literals;
-  const std::string head = ReadPrefix(target + "-journal", 8);
+  NSYS_ASSIGN(const std::string head, ReadPrefix(target + "-journal", 8));
   if (head != "\xD9\xD5\x05\xF9\x20\xA1\x63\xD7"sv) {
     return {};
   }
@@ -57,7 +63,7 @@ Status CheckJournal(const std::string& path, const std::string& target) {
 // The header states the number of pages; a shorter file lost its end.
 Status CheckLength(const std::string& path) {
   constexpr size_t kHeaderBytes = 100;
-  const std::string header = ReadPrefix(path, kHeaderBytes);
+  NSYS_ASSIGN(const std::string header, ReadPrefix(path, kHeaderBytes));
   const int64_t size = FileSize(path).value_or(0);
   if (header.size() < kHeaderBytes) {
     return DamagedSqlite(path, "", fmt::format("it has {} bytes, fewer than a header", size));

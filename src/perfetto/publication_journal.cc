@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "base/number.h"
+#include "base/os_error.h"
 
 namespace nsys::perfetto {
 namespace {
@@ -95,7 +96,7 @@ bool IsWhole(const Journal& journal) {
 Error CannotWrite(const std::string& path, int error) {
   return {.code = ErrorCode::kOutput,
           .message = fmt::format("cannot write {}: {}", path, std::strerror(error)),
-          .hint = "check the free space and the permissions there"};
+          .hint = HintFor(error, "check the free space and the permissions there")};
 }
 
 bool IsThere(const std::string& path) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/number.h"
+#include "base/os_error.h"
 #include "base/text.h"
 #include "ingest/parquet_cells.h"
 #include "ingest/sql_quotes.h"
@@ -224,7 +225,8 @@ Error DuckdbError(std::string message) {
   if (const size_t at = message.find("Error: "); at < 40) {
     message.erase(0, at + 7);
   }
-  return SqlError(Printable(ToValidUtf8(message)));
+  return SqlError(Printable(ToValidUtf8(message)),
+                  TellsOfOutOfFiles(message) ? OutOfFilesHint() : "");
 }
 
 }  // namespace nsys

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -75,9 +74,7 @@ Status OpenFiles::Open(const std::string& folder, const std::vector<SourceTable>
     const std::string path = fmt::format("{}/{}.parquet", folder, table.name);
     const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) {
-      return Error{
-          .code = ErrorCode::kProfile,
-          .message = fmt::format("cannot open {}: {}", ShownPath(path), std::strerror(errno))};
+      return CannotOpen(path, errno);
     }
     descriptors_[table.name] = descriptor;
   }

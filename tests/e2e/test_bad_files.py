@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import os
 import pathlib
@@ -190,6 +191,40 @@ class BadFiles(Refusals):
     def test_an_empty_kernel_table_is_not_good_health(self):
         row = self.assert_abstains(harness.rows("gpu_idle_gaps", edge("empty_kernel_table")))
         self.assertIn("kernel", row["reason"])
+
+
+class Limits(Refusals):
+    """What the system refuses to give says so, and is no damage of the capture."""
+
+    def limited(self, *command: object, files: int) -> harness.Outcome:
+        return run(*command, prefix=("sh", "-c", f'ulimit -n {files}; exec "$@"', "limited"), timeout=60)
+
+    def test_too_many_open_files(self):
+        captures = [edge("plain")]
+        with contextlib.suppress(ImportError):
+            import pyarrow  # noqa: F401
+            captures.append(harness.parquetdir(edge("plain")))
+        refused = 0
+        with scratch() as folder:
+            for capture in captures:
+                for command in (("skill", "run", "top_kernels", capture, "--threads", 2),
+                                ("convert", capture, "-o", folder / "out", "--threads", 2),
+                                ("sql", capture, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL")):
+                    for files in range(4, 24):
+                        got = self.limited(*command, files=files)
+                        if got.code == 127 or b"error while loading shared libraries" in got.err:
+                            continue  # not even the program could be loaded
+                        if got.code == 0:
+                            break
+                        refused += 1
+                        with self.subTest(command=command[0], capture=capture.name, files=files):
+                            self.assertEqual(got.code, 1, got)
+                            self.assertIn(b"Too many open files", got.err)
+                            self.assertIn(b"ulimit -n", got.err)
+                            self.assertNotIn(b"damaged", got.err)
+                    self.assertEqual(got.code, 0, got)
+        self.assertGreater(refused, 0)
+
 
 
 class Reports(Refusals):
