@@ -303,8 +303,8 @@ void Loader::TakeFindings() {
 
 Result<Trace> Loader::Load() {
   trace_.schema = ProbeSchema(source_);
+  trace_.warnings = source_.warnings();
   if (options_.for_drawing) {
-    trace_.warnings = source_.warnings();
     WarnOfNearMisses(reads_, trace_);
   }
   StringIds strings;

@@ -233,7 +233,9 @@ TEST(ListParquetTables, SaysWhatLooksLikeATable) {
   const ParquetListing plain = ListParquetTables(folder.path(), false);
   ASSERT_EQ(plain.tables.size(), 1U);
   EXPECT_EQ(plain.tables[0].name, "B");
-  EXPECT_THAT(plain.warnings, ElementsAre(HasSubstr("C.PARQUET is not read")));
+  EXPECT_THAT(plain.warnings,
+              ElementsAre(AllOf(HasSubstr("A.parquet is not read"), HasSubstr("only convert")),
+                          HasSubstr("C.PARQUET is not read"), HasSubstr("D.parquet is not read")));
   const ParquetListing all = ListParquetTables(folder.path(), true);
   ASSERT_EQ(all.tables.size(), 2U);
   EXPECT_EQ(all.tables[1].name, "D");

@@ -43,6 +43,17 @@ bool IsOfType(const std::string& path, mode_t type) {
   return stat(path.c_str(), &info) == 0 && (info.st_mode & S_IFMT) == type;
 }
 
+// The parts of the table in `folder`.
+std::vector<std::string> PartsIn(const std::string& folder) {
+  std::vector<std::string> paths;
+  for (const std::string& name : EntriesOf(folder)) {
+    if (name.ends_with(kSuffix)) {
+      paths.push_back(fmt::format("{}/{}", folder, name));
+    }
+  }
+  return paths;
+}
+
 }  // namespace
 
 std::vector<std::string> ListParquetFiles(const std::string& folder) {
@@ -67,12 +78,13 @@ ParquetListing ListParquetTables(const std::string& folder, bool table_folders) 
       continue;
     }
     ParquetTable table{.name = entry.substr(0, entry.size() - kSuffix.size()), .paths = {}};
-    if (IsOfType(path, S_IFREG)) {
-      table.paths.push_back(path);
-    } else if (table_folders && IsOfType(path, S_IFDIR)) {
-      for (const std::string& part : ListParquetFiles(path)) {
-        table.paths.push_back(fmt::format("{}/{}", path, part));
-      }
+    if (!IsOfType(path, S_IFDIR)) {
+      table.paths.push_back(path);  // when it is no regular file either, opening it tells
+    } else if (!table_folders) {
+      listing.warnings.push_back(fmt::format(
+          "the folder {} is not read: only convert reads tables in parts", ShownPath(path)));
+    } else {
+      table.paths = PartsIn(path);
       if (table.paths.empty()) {
         listing.warnings.push_back(
             fmt::format("the folder {} holds no part of a table", ShownPath(path)));

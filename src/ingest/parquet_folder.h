@@ -12,7 +12,9 @@ std::vector<std::string> ListParquetFiles(const std::string& folder);
 
 struct ParquetTable {
   std::string name;
-  std::vector<std::string> paths;  // one, or the parts of the table in byte order of their names
+  // One, or the parts of the table in byte order of their names. Whether they are regular files is
+  // not looked at.
+  std::vector<std::string> paths;
 };
 
 struct ParquetListing {

@@ -182,6 +182,34 @@ class BadFiles(Refusals):
             told = self.assert_refused(path, "PROFILE_ERROR")
             self.assertIn("no value of its column start is of type integer", told)
 
+    def test_tables_that_are_no_files(self):
+        harness.require_pyarrow()
+        good = harness.parquetdir(edge("plain"))
+        with scratch() as folder:
+            capture = folder / "capture.parquetdir"
+            shutil.copytree(good, capture)
+            table = capture / "CUPTI_ACTIVITY_KIND_MEMCPY.parquet"
+            table.unlink()
+            os.mkfifo(table)
+            self.assertIn("MEMCPY.parquet is a pipe, not a regular file", self.assert_refused(capture, "PROFILE_ERROR"))
+            for command in (("convert", capture, "-o", folder / "out"), ("sql", capture, "SELECT 1")):
+                got = run(*command, timeout=30)
+                self.assertEqual(got.code, 1, got)
+                self.assertIn(b"MEMCPY.parquet is a pipe", got.err + got.out)
+            got = run("convert", capture, "-o", folder / "out", "--keep-going", timeout=30)
+            self.assertEqual(got.code, 0, got)
+            self.assertIn(b"CUPTI_ACTIVITY_KIND_MEMCPY left out", got.err)
+            table.unlink()
+            table.symlink_to("nowhere")
+            self.assertIn("a symbolic link that leads nowhere", self.assert_refused(capture, "PROFILE_ERROR"))
+            table.unlink()
+            table.mkdir()
+            os.mkfifo(table / "part.parquet")
+            got = run("convert", capture, "-o", folder / "out", timeout=30)
+            self.assertEqual(got.code, 1, got)
+            self.assertIn(b"part.parquet is a pipe", got.err)
+            self.assertIn("only convert reads tables in parts", harness.run_skill("top_kernels", capture).err.decode())
+
     def test_unknown_gpu_tables_are_named(self):
         answer = harness.rows("top_kernels", edge("unknown_gpu_tables"))
         row = self.assert_abstains(answer)
