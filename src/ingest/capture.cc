@@ -102,6 +102,13 @@ SourceResult OpenTables(const std::string& folder, const OpenOptions& options) {
       {.table_folders = options.table_folders, .keep_going = options.keep_going});
 }
 
+bool HasReportName(std::string_view path) {
+  while (path.ends_with('/')) {
+    path.remove_suffix(1);
+  }
+  return HasSuffix(path, ".nsys-rep") || HasSuffix(path, ".qdrep");
+}
+
 SourceResult OpenFolder(const std::string& path, const OpenOptions& options) {
   if (access(path.c_str(), R_OK | X_OK) != 0) {
     return Error{.code = ErrorCode::kProfile,
@@ -114,6 +121,13 @@ SourceResult OpenFolder(const std::string& path, const OpenOptions& options) {
   }
   if (!listing.tables.empty()) {
     return CheckedForNsight(OpenTables(path, options), path);
+  }
+  if (HasReportName(path)) {
+    return Error{.code = ErrorCode::kProfile,
+                 .message = fmt::format("{} is a folder, not a report", ShownPath(path)),
+                 .hint =
+                     "a report of Nsight Systems is one file; give that, or a folder of Parquet "
+                     "tables"};
   }
   std::vector<std::string> others;
   std::error_code error;
@@ -175,10 +189,6 @@ SourceResult OpenReport(const std::string& path, const FileFacts& facts_of_repor
                   folder ? OpenTables(files->path(), options) : OpenSqlite(files->path()), path));
   return std::unique_ptr<TableSource>(
       std::make_unique<ExportedSource>(std::move(files), std::move(tables)));
-}
-
-bool HasReportName(const std::string& path) {
-  return HasSuffix(path, ".nsys-rep") || HasSuffix(path, ".qdrep");
 }
 
 }  // namespace

@@ -210,6 +210,15 @@ class BadFiles(Refusals):
             self.assertIn(b"part.parquet is a pipe", got.err)
             self.assertIn("only convert reads tables in parts", harness.run_skill("top_kernels", capture).err.decode())
 
+    def test_a_folder_that_is_called_a_report(self):
+        with scratch() as folder:
+            path = folder / "x.nsys-rep"
+            path.mkdir()
+            self.assertIn("x.nsys-rep is a folder, not a report", self.assert_refused(path, "PROFILE_ERROR"))
+            got = run("convert", path, "-o", folder / "out")
+            self.assertEqual(got.code, 1, got)
+            self.assertIn(b"is a folder, not a report", got.err)
+
     def test_unknown_gpu_tables_are_named(self):
         answer = harness.rows("top_kernels", edge("unknown_gpu_tables"))
         row = self.assert_abstains(answer)
