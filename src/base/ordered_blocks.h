@@ -14,13 +14,15 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/threads.h"
 
 namespace nsys {
 
 // For each block 0 … blocks - 1: `make` fills a Block (any thread), then `take` gets it (calling
 // thread, in order). A Block is used again for a later block, with whatever it holds. Returns the
 // error of the first block, in their order, that `make` or `take` failed for; later ones are not
-// taken. With one thread no thread is started. An exception of `make` is thrown again here.
+// taken. With one thread no thread is started, and where the system gives fewer, those do it. An
+// exception of `make` is thrown again here.
 template <typename Block>
 class OrderedBlocks {
  public:
@@ -32,7 +34,7 @@ class OrderedBlocks {
       return RunAlone(blocks, make, take);
     }
     OrderedBlocks work(blocks, threads, make);
-    return work.TakeAll(take);
+    return work.workers_.empty() ? RunAlone(blocks, make, take) : work.TakeAll(take);
   }
 
  private:
@@ -45,11 +47,10 @@ class OrderedBlocks {
   };
 
   OrderedBlocks(size_t blocks, int threads, const Make& make)
-      : blocks_(blocks), make_(make), slots_(2 * static_cast<size_t>(threads)) {
-    for (int i = 0; i < threads; ++i) {
-      workers_.emplace_back([this] { Work(); });
-    }
-  }
+      : blocks_(blocks),
+        make_(make),
+        slots_(2 * static_cast<size_t>(threads)),
+        workers_(StartThreads(static_cast<size_t>(threads), [this] { Work(); })) {}
   ~OrderedBlocks() {
     {
       const std::scoped_lock lock(mutex_);

@@ -5,6 +5,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <unistd.h>
@@ -104,6 +105,18 @@ int Report(const Error& error, bool as_json) {
   return ExitStatus(error.code);
 }
 
+Error SystemFailure(const std::system_error& failure) {
+  if (failure.code() != std::errc::resource_unavailable_try_again) {
+    return {.code = ErrorCode::kSkillExecution,
+            .message = fmt::format("internal error: {}", failure.what())};
+  }
+  return {.code = ErrorCode::kSkillExecution,
+          .message = fmt::format("the system starts no more threads: {}", failure.what()),
+          .hint =
+              "end other programs, or allow more, as with `ulimit -u 4096`; where a command has "
+              "--threads, `--threads 1` needs fewest"};
+}
+
 int Main(const std::vector<std::string>& arguments) {
   const bool json_errors = WantsJsonErrors(arguments);
   g_json_errors = json_errors;
@@ -121,6 +134,8 @@ int Main(const std::vector<std::string>& arguments) {
                    .message = "out of memory",
                    .hint = "narrow the question with --trim"},
                   json_errors);
+  } catch (const std::system_error& failure) {
+    return Report(SystemFailure(failure), json_errors);
   } catch (const std::exception& failure) {
     return Report({.code = ErrorCode::kSkillExecution,
                    .message = fmt::format("internal error: {}", failure.what())},

@@ -13,6 +13,7 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "base/threads.h"
 #include "ingest/load_notes.h"
 #include "ingest/table_loaders.h"
 
@@ -25,7 +26,7 @@ struct Job {
   std::function<void()> undo;  // makes the columns empty again
 };
 
-// Runs the jobs on `threads` threads.
+// Runs the jobs on `threads` threads, or as many as there can be.
 std::vector<Status> RunAll(const std::vector<Job>& jobs, int threads) {
   std::vector<Status> results(jobs.size());
   std::atomic<size_t> next = 0;
@@ -36,10 +37,8 @@ std::vector<Status> RunAll(const std::vector<Job>& jobs, int threads) {
   };
   {
     const size_t workers = std::min(static_cast<size_t>(std::max(threads, 1)), jobs.size());
-    std::vector<std::jthread> pool;
-    for (size_t i = 1; i < workers; ++i) {
-      pool.emplace_back(work);
-    }
+    const std::vector<std::jthread> others =
+        StartThreads(workers - std::min(workers, size_t{1}), work);
     work();
   }
   return results;

@@ -262,6 +262,30 @@ class Limits(Refusals):
                     self.assertEqual(got.code, 0, got)
         self.assertGreater(refused, 0)
 
+    def test_no_more_threads(self):
+        prefix = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "prlimit", "--nproc=1")
+        if os.geteuid() != 0 or not shutil.which("setpriv") or not shutil.which("prlimit"):
+            self.skipTest("the number of threads cannot be limited here")
+        limits = {"prefix": prefix, "timeout": 60, "env": {"ASAN_OPTIONS": "detect_leaks=0"}}
+        if run("--version", **limits).code:
+            self.skipTest("the program cannot be run as another user here")
+        with scratch() as folder:
+            folder.chmod(0o777)
+            capture = folder / "x.sqlite"
+            shutil.copyfile(edge("plain"), capture)
+            capture.chmod(0o644)
+            if subprocess.run([*prefix, "test", "-r", str(capture)], check=False).returncode:
+                self.skipTest("the other user cannot reach the test data")
+            got = run("skill", "run", "top_kernels", capture, "--threads", 8, "--format", "json", **limits)
+            self.assertEqual((got.code, got.err), (0, b""), got)
+            self.assertEqual(got.json(), harness.rows("top_kernels", capture))
+            got = run("convert", capture, "-o", folder / "out", "--threads", 8, **limits)
+            self.assertEqual(got.code, 0, got)
+            got = run("sql", capture, "SELECT 1", "--format", "json", **limits)
+            self.assertEqual(got.code, 1, got)
+            error = got.json()["error"]
+            self.assertIn("no more threads", error["message"])
+            self.assertIn("--threads 1", error["hint"])
 
 
 class Reports(Refusals):
