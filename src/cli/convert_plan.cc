@@ -21,10 +21,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The path as the system sees it: absolute, links followed as far as something is there.
+// Where the symbolic link at `path` leads in the end, also when nothing is there yet; `path` itself
+// when it is no link.
+fs::path Followed(fs::path path) {
+  constexpr int kMostLinks = 40;  // as many as the system follows
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(fs::symlink_status(path, error)); ++i) {
+    path = path.parent_path() / fs::read_symlink(path, error);  // replaced by an absolute one
+  }
+  return path;
+}
+
+// The path as the system sees it: absolute, links followed.
 std::string Resolved(const std::string& path) {
   std::error_code error;
-  const fs::path absolute = fs::absolute(path, error);
+  const fs::path absolute = Followed(fs::absolute(path, error));
   fs::path resolved = fs::weakly_canonical(absolute, error);
   if (error || resolved.empty()) {
     resolved = absolute.lexically_normal();
@@ -57,10 +68,22 @@ std::vector<Output> FilesOf(const ConvertJob& job) {
   return files;
 }
 
+// An error when `path` could not be looked at because its links lead in a circle.
+Status CheckLinks(const std::string& option, const std::string& path,
+                  const std::error_code& error) {
+  if (error != std::errc::too_many_symbolic_link_levels) {
+    return {};
+  }
+  return UsageError(fmt::format("{} {} leads through symbolic links that lead to each other",
+                                option, ShownPath(path)),
+                    "name another place, or remove the links");
+}
+
 Status CheckFolder(const std::string& option, const std::string& folder) {
   std::error_code error;
   for (fs::path path = folder; !path.empty(); path = path.parent_path()) {
     const fs::file_status status = fs::status(path, error);
+    NSYS_TRY(CheckLinks(option, path.string(), error));
     if (fs::is_directory(status) || path == path.parent_path()) {
       return {};
     }
@@ -76,6 +99,7 @@ Status CheckFolder(const std::string& option, const std::string& folder) {
 Status CheckTarget(const Output& output) {
   std::error_code error;
   const fs::file_status status = fs::status(output.path, error);
+  NSYS_TRY(CheckLinks(output.option, output.path, error));
   if (fs::is_directory(status) || output.path.ends_with('/')) {
     return UsageError(fmt::format("{} {} is a folder", output.option, ShownPath(output.path)),
                       "name a file");

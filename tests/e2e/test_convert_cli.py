@@ -139,6 +139,37 @@ class Outputs(ConvertCase):
             content = (out / table).read_bytes()
             self.assertEqual((content[:4], content[-4:]), (b"PAR1", b"PAR1"))
 
+    def test_named_outputs_follow_links(self):
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        (elsewhere / "old.json").write_text("old")
+        (elsewhere / "old.json").chmod(0o600)
+        for name, target in (("file", "elsewhere/old.json"), ("dangling", "elsewhere/new.json"),
+                             ("far", "elsewhere/deep/new.json"), ("chain", "dangling")):
+            with self.subTest(link=name):
+                link = self.folder / f"{name}.json" if name != "chain" else self.folder / "chain.json"
+                link.symlink_to(f"{target}.json" if name == "chain" else target)
+                got = self.convert(self.capture, "--output-json", link)
+                self.assertTrue(link.is_symlink())
+                self.assertEqual(got.text.splitlines()[-1], str(link.resolve()))
+                self.assertTrue(link.resolve().is_relative_to(elsewhere))
+                self.assert_json(link, summary_of(got.text.splitlines()[0])["json_events"])
+        self.assertEqual(sorted(files_in(elsewhere)), ["deep/new.json", "new.json", "old.json"])
+        self.assertEqual(hidden_in(self.folder), [])
+
+    def test_a_set_replaces_links(self):
+        out = self.folder / "out"
+        out.mkdir()
+        kept = self.folder / "kept"
+        kept.write_text("kept")
+        for name, target in (("model.perfetto.json.gz", kept), ("model.pftrace", self.folder / "nowhere")):
+            (out / name).symlink_to(target)
+        self.convert(self.capture, "-o", out)
+        self.assertFalse(any(p.is_symlink() for p in out.iterdir()))
+        self.assertEqual(set(files_in(out)), self.names())
+        self.assertEqual(kept.read_text(), "kept")
+        self.assertFalse((self.folder / "nowhere").exists())
+
     def test_json_summary(self):
         document = self.convert(self.capture, "--summary", "json").json()
         (report,) = document["reports"]
@@ -184,6 +215,9 @@ class Refusals(ConvertCase):
         link = self.folder / "link.json"
         link.symlink_to(self.capture)
         os.mkfifo(self.folder / "pipe")
+        (self.folder / "loop").symlink_to("loop")
+        (self.folder / "set").mkdir()
+        (self.folder / "set" / "model.pftrace").symlink_to("model.pftrace")
         for args, says in (
                 ((self.capture, "--output-json", self.folder / "kept"), "is a folder"),
                 ((self.capture, "--output-json", f"{self.folder}/new/"), "is a folder"),
@@ -191,6 +225,10 @@ class Refusals(ConvertCase):
                 ((self.capture, "--output-json", link), "over the input"),
                 ((self.capture, "--output-json", f"{self.folder}/kept/../model.sqlite"), "over the input"),
                 ((self.capture, "--output-json", self.folder / "pipe"), "no regular file"),
+                ((self.capture, "--output-json", self.folder / "loop"), "links that lead to each other"),
+                ((self.capture, "--output-json", self.folder / "loop" / "x.json"), "links that lead to each other"),
+                ((self.capture, "-o", self.folder / "loop"), "links that lead to each other"),
+                ((self.capture, "-o", self.folder / "set"), "links that lead to each other"),
                 ((self.capture, "--output-json", self.capture / "x.json"), "no folder"),
                 ((tables, "--output-parquet", tables / "y.parquet"), "or into it"),
                 ((tables, "-o", tables), "or into it"),
