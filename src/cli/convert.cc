@@ -51,12 +51,25 @@ void TellFailures(const std::vector<std::string>& failed, size_t inputs) {
       stderr);
 }
 
+void KeepFirst(Status& first, Status next) {
+  if (first.ok()) {
+    first = std::move(next);
+  }
+}
+
+// The outputs are in place, whatever becomes of the summary.
+Error Untold(Error error) {
+  error.message = "what was converted is complete, but not told: " + error.message;
+  return error;
+}
+
 }  // namespace
 
 Result<int> RunConvert(const ConvertRequest& request) {
   NSYS_ASSIGN(const std::vector<ConvertJob> jobs, PlanConversion(request));
   List reports;
   std::vector<std::string> failed;
+  Status told;
   int exit_status = 0;
   for (const ConvertJob& job : jobs) {
     std::optional<Progress> progress(std::in_place);
@@ -80,14 +93,17 @@ Result<int> RunConvert(const ConvertRequest& request) {
     } else if (request.json_summary) {
       reports.emplace_back(SummaryObject(done.value()));
     } else {
-      NSYS_TRY(WriteStdout(SummaryText(done.value())));
+      KeepFirst(told, WriteStdout(SummaryText(done.value())));
     }
   }
   if (request.json_summary) {
-    NSYS_TRY(WriteStdout(ReportsJson(std::move(reports))));
+    KeepFirst(told, WriteStdout(ReportsJson(std::move(reports))));
   }
   if (!failed.empty()) {
     TellFailures(failed, jobs.size());
+  }
+  if (!told.ok()) {
+    return Untold(std::move(told).TakeError());
   }
   return exit_status;
 }

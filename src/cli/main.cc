@@ -8,6 +8,7 @@
 #include <system_error>
 #include <vector>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <fmt/core.h>
@@ -32,6 +33,18 @@ extern "C" void OnInterrupt(int signal_number) {
   }
   RemoveTemporaryExports();
   ::_exit(128 + signal_number);
+}
+
+// A stream that was closed before the start would be the number of the next file that is opened,
+// and what is meant for the stream would be written into that file.
+void OccupyStandardStreams() {
+  int descriptor = 0;
+  do {
+    descriptor = ::open("/dev/null", O_RDONLY);  // writing there is an error, as it should be
+  } while (descriptor >= 0 && descriptor <= STDERR_FILENO);
+  if (descriptor >= 0) {
+    ::close(descriptor);
+  }
 }
 
 bool g_json_errors = false;  // set before any handler can run
@@ -147,6 +160,7 @@ int Main(const std::vector<std::string>& arguments) {
 }  // namespace nsys
 
 int main(int argc, char** argv) {
+  nsys::OccupyStandardStreams();
   std::signal(SIGINT, nsys::OnInterrupt);
   std::signal(SIGTERM, nsys::OnInterrupt);
   std::signal(SIGHUP, nsys::OnInterrupt);

@@ -170,6 +170,24 @@ class Outputs(ConvertCase):
         self.assertEqual(kept.read_text(), "kept")
         self.assertFalse((self.folder / "nowhere").exists())
 
+    def test_standard_output_that_cannot_be_written(self):
+        for where, says in ((">/dev/full", b"No space left"), (">&-", b"Bad file descriptor"),
+                            ("</dev/null >&-", b"Bad file descriptor"), ("<&- >&-", b"Bad file descriptor")):
+            for summary in ("text", "json"):
+                with self.subTest(where=where, summary=summary):
+                    shutil.rmtree(self.root, ignore_errors=True)
+                    other = self.folder / "other.sqlite"
+                    shutil.copyfile(self.capture, other)
+                    got = self.convert(self.capture, other, "--summary", summary, code=1,
+                                       prefix=("sh", "-c", f'exec "$@" {where}', "redirected"))
+                    self.assertIn(says, got.err)
+                    self.assertIn(b"standard output", got.err)
+                    self.assertIn(b"what was converted is complete", got.err)
+                    for name in ("model", "other"):
+                        self.assertEqual(set(files_in(self.root / name)), self.names(name))
+                        self.assert_json(self.root / name / f"{name}.perfetto.json.gz")
+                    self.assertEqual(hidden_in(self.root), [])
+
     def test_json_summary(self):
         document = self.convert(self.capture, "--summary", "json").json()
         (report,) = document["reports"]
