@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Which API call launched which GPU work. A correlation id is unique within a process only and may
 // be used again in a long capture, so the link is by (process, correlation id), and of several
-// calls the latest that does not start after the work.
+// calls the latest that does not start after the work. Contexts of one process may count their ids
+// on their own: where an id has several calls and work of several contexts, the latest call comes
+// first whose thread is known, by ids with one call, to launch into the context of the work.
 #pragma once
 
 #include <cstdint>

@@ -92,6 +92,30 @@ TEST(Launches, AnUnknownProcessIsNotGuessed) {
   EXPECT_EQ(LinkLaunches(trace, trace.kernels), (std::vector<uint32_t>{kNoCall, 2}));
 }
 
+// Contexts may count their ids each on its own: thread 1 launches into context 1, thread 2 into 2.
+TEST(Launches, ACallOfAThreadOfTheContextComesFirst) {
+  const auto call = [](int64_t start, int64_t id, int64_t tid) {
+    return CallSpec{.start_ns = start, .end_ns = start + 5, .correlation = id, .tid = tid};
+  };
+  const auto kernel = [](int64_t start, int64_t id, int64_t context) {
+    return KernelSpec{
+        .start_ns = start, .end_ns = start + 9, .correlation = id, .context = context};
+  };
+  const auto links = [&](bool told) {
+    TraceBuilder builder;
+    builder.Call("cudaLaunchKernel", call(20, 3, 1)).Call("cudaLaunchKernel", call(40, 3, 2));
+    builder.Kernel("second", kernel(60, 3, 2)).Kernel("first", kernel(80, 3, 1));
+    if (told) {
+      builder.Call("cudaLaunchKernel", call(0, 1, 1)).Call("cudaLaunchKernel", call(10, 2, 2));
+      builder.Kernel("one", kernel(12, 1, 1)).Kernel("two", kernel(14, 2, 2));
+    }
+    const Trace trace = builder.Build();
+    return LinkLaunches(trace, trace.kernels);
+  };
+  EXPECT_EQ(links(true), (std::vector<uint32_t>{0, 1, 3, 2}));
+  EXPECT_EQ(links(false), (std::vector<uint32_t>{1, 1})) << "nothing says who launches into what";
+}
+
 TEST(Launches, OneGraphLaunchHasManyKernels) {
   TraceBuilder builder;
   builder.Call("cudaGraphLaunch", {.start_ns = 0, .end_ns = 20, .correlation = 9});

@@ -133,6 +133,17 @@ class Links(FaultCase):
         self.assertIsNone(self.kernel(got, "null").args["launchEventId"])
         self.assertEqual(got.count("cuda_api"), 1)
 
+    def test_contexts_with_equal_correlation_ids(self):
+        got = converted(harness.edge("equal_correlation_ids_of_contexts"))
+        linked = sorted((b.name, a.track.plain) for a, b in got.drawn.flows if b.category == "cuda")
+        self.assertEqual(linked, [("of_context_1", "CUDA API 101")] * 3 + [("of_context_2", "CUDA API 102")] * 3 +
+                         [("warm_up_1", "CUDA API 101"), ("warm_up_2", "CUDA API 102")])
+        self.assertEqual(self.arrows(got), sorted((a.name, b.category, b.name) for a, b in got.drawn.flows))
+        by_id = {call.args["eventId"]: call.track.plain for call in got.drawn.of("cuda_api")}
+        named = sorted((s.name, by_id[s.args["launchEventId"]]) for s in got.drawn.of("cuda"))
+        self.assertEqual(named, linked)
+        self.assertEqual((got.count("launch_dependencies"), got.count("skewed_links")), (8, 0))
+
     def test_graph_replay(self):
         got = self.of("graph_replay")
         self.assertEqual(len(self.arrows(got)), 4 + 4 + 1 + 1)

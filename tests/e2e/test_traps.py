@@ -170,6 +170,14 @@ class Ranges(harness.Case):
         self.assertEqual([(r["kernel_name"], r["nvtx_text"]) for r in answer],
                          [("void of_100(int)", "range of 100"), ("void of_200(int)", "range of 200")])
 
+    def test_equal_correlation_ids_of_two_contexts(self):
+        capture = edge("equal_correlation_ids_of_contexts")
+        found = {(r["kernel_name"], r["nvtx_text"]) for r in rows("nvtx_kernel_map", capture)}
+        self.assertEqual(found, {("void of_context_1(int)", "range of 101"), ("void of_context_2(int)", "range of 102")})
+        answer = data(rows("kernel_launch_overhead", capture, "-p", "min_launches=3"))
+        self.assertEqual({r["kernel_name"]: (r["launch_count"], r["api_calls"], r["avg_queue_us"]) for r in answer},
+                         {"of_context_1": (3, 3, 695.0), "of_context_2": (3, 3, 95.0)})
+
     def test_equal_thread_ids_of_two_processes(self):
         answer = rows("nvtx_kernel_map", edge("equal_thread_ids"))
         self.assertEqual([r["kernel_name"] for r in answer], ["void of_100(int)"])

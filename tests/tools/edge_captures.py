@@ -297,6 +297,23 @@ def equal_correlation_ids() -> Capture:
 
 
 @edge
+def equal_correlation_ids_of_contexts() -> Capture:
+    """Two contexts of one process count their correlation ids each on its own: ids 10 to 12 are launched by either of
+    two threads.  What the first thread launches waits until the second has launched under the same id, so the call
+    nearest to it is the wrong one.  Ids 1 and 2 occur once and tell which thread launches into which context."""
+    c = Capture()
+    c.launched(0, 20 * US, 25 * US, "warm_up_1", tid=101, correlation=1, contextId=1)
+    c.launched(30 * US, 50 * US, 55 * US, "warm_up_2", tid=102, correlation=2, contextId=2)
+    for number in range(3):
+        at, correlation = (number + 1) * MS, 10 + number
+        c.launched(at, at + 700 * US, at + 705 * US, "of_context_1", tid=101, correlation=correlation, contextId=1)
+        c.launched(at + 500 * US, at + 600 * US, at + 605 * US, "of_context_2", tid=102, correlation=correlation, contextId=2)
+        c.range(at - 10 * US, at + 10 * US, "range of 101", tid=101)
+        c.range(at + 490 * US, at + 510 * US, "range of 102", tid=102)
+    return c
+
+
+@edge
 def equal_thread_ids() -> Capture:
     """Two processes whose threads have one number: ranges of one must not enclose calls of the other."""
     c = Capture()
