@@ -12,12 +12,6 @@ namespace {
 
 // Below all tracks of threads.
 constexpr int32_t kFirstSortIndex = 2'000'000'000;
-constexpr int64_t kFirstThreadTid = 1'000'000'000;
-
-bool BelongsToThread(const Track& track) {
-  return track.kind == TrackKind::kOsrt ||
-         (track.kind == TrackKind::kOverhead && track.source_tid != 0);
-}
 
 // Moves `items` to the places `place` tells for their tracks, in the order of the tracks; items of
 // one track keep theirs.
@@ -126,10 +120,10 @@ void ExtraTracks::SetSortIndices(size_t first) {
   using Key = std::pair<uint32_t, int64_t>;  // group, thread
   std::map<Key, uint32_t> ranks;
   std::vector<Key> threads;
-  const auto rank_all = [&](size_t begin, size_t end, const auto& wanted) {
+  const auto rank_all = [&](size_t begin, size_t end) {
     threads.clear();
     for (size_t i = begin; i < end; ++i) {
-      if (wanted(layout_.tracks[i])) {
+      if (IsOfThread(layout_.tracks[i])) {
         threads.emplace_back(layout_.tracks[i].group, layout_.tracks[i].source_tid);
       }
     }
@@ -142,12 +136,12 @@ void ExtraTracks::SetSortIndices(size_t first) {
       }
     }
   };
-  rank_all(0, first, [](const Track& track) { return track.tid >= kFirstThreadTid; });
-  rank_all(first, layout_.tracks.size(), BelongsToThread);
+  rank_all(0, first);
+  rank_all(first, layout_.tracks.size());
   int32_t next = kFirstSortIndex;
   for (size_t i = first; i < layout_.tracks.size(); ++i) {
     Track& track = layout_.tracks[i];
-    track.sort_index = BelongsToThread(track)
+    track.sort_index = IsOfThread(track)
                            ? ThreadTrackSortIndex(ranks.at({track.group, track.source_tid}),
                                                   track.kind, false, track.lane)
                            : next++;

@@ -11,6 +11,7 @@
 #include "perfetto/extras.h"
 #include "perfetto/placement.h"
 #include "perfetto/regions.h"
+#include "perfetto/track_names.h"
 
 namespace nsys::perfetto {
 namespace {
@@ -138,7 +139,8 @@ void LayOut(const Trace& trace, Layout& layout) {
   PlaceWork(parts, plan, drawn, layout);
   PlaceCalls(parts, plan, drawn, layout);
   PlaceRanges(parts, plan, drawn, layout);
-  plan.Finish(groups, trace, layout);
+  plan.Finish(groups, layout);
+  AddDetails(trace, layout);
   layout.origin_ns = drawn.span() ? drawn.span()->begin_ns : 0;
   const std::optional<int64_t> anchor = FindAnchor(trace, ranges);
   layout.anchored = anchor.has_value();
@@ -146,6 +148,21 @@ void LayOut(const Trace& trace, Layout& layout) {
 }
 
 }  // namespace
+
+bool IsOfThread(const Track& track) {
+  switch (track.kind) {
+    case TrackKind::kNvtxKernel:
+    case TrackKind::kNvtxThread:
+    case TrackKind::kNvtxRange:
+    case TrackKind::kApi:
+    case TrackKind::kOsrt:
+      return true;
+    case TrackKind::kOverhead:
+      return track.source_tid != 0;
+    default:
+      return false;
+  }
+}
 
 Span Layout::RangeSpan(const Trace& trace, uint32_t row) const {
   if (repaired.empty() && (trace.nvtx.open.empty() || trace.nvtx.open[row] == 0)) {

@@ -51,6 +51,12 @@ enum class TrackKind : uint8_t {
   kGraph,       // CUDA graphs that were traced as a whole, of one stream
 };
 
+// Whether slices of such a track nest; those of any other never overlap.
+constexpr bool Nests(TrackKind kind) {
+  return kind == TrackKind::kNvtxKernel || kind == TrackKind::kNvtxThread ||
+         kind == TrackKind::kNvtxRange;
+}
+
 struct Track {
   TrackKind kind = TrackKind::kStream;
   uint32_t group = 0;
@@ -64,6 +70,9 @@ struct Track {
   std::string detail = {};  // what its thread is called; may be empty
   bool proto_only = false;  // in the protobuf trace alone: the JSON leaves out it and its samples
 };
+
+// Whether the track shows what one thread did.
+bool IsOfThread(const Track& track);
 
 // A row of a table on a track.
 struct Placed {

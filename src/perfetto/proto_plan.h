@@ -66,12 +66,6 @@ class ProtoPlan {
   std::vector<size_t> block_begin_;
 };
 
-// Whether slices of such a track nest.
-constexpr bool Nests(TrackKind kind) {
-  return kind == TrackKind::kNvtxKernel || kind == TrackKind::kNvtxThread ||
-         kind == TrackKind::kNvtxRange;
-}
-
 // Whether such an item is a slice; else it is a mark, a moment.
 bool HasLength(const Trace& trace, TrackKind kind, uint32_t item);
 

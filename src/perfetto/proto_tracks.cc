@@ -30,21 +30,6 @@ constexpr uint64_t kMergeByKey = 3;
 
 constexpr std::string_view kLanePart = " / Lane ";
 
-bool BelongsToThread(const Track& track) {
-  switch (track.kind) {
-    case TrackKind::kNvtxKernel:
-    case TrackKind::kNvtxThread:
-    case TrackKind::kNvtxRange:
-    case TrackKind::kApi:
-    case TrackKind::kOsrt:
-      return true;
-    case TrackKind::kOverhead:
-      return track.source_tid != 0;
-    default:
-      return false;
-  }
-}
-
 struct Description {
   uint64_t uuid = 0;
   uint64_t parent = 0;  // 0: none
@@ -96,7 +81,7 @@ class TrackWriter {
   void CollectThreads() {
     for (const Track& track : layout_.tracks) {
       ++lanes_[{track.group, WithoutLane(track.name)}];
-      if (!BelongsToThread(track)) {
+      if (!IsOfThread(track)) {
         continue;
       }
       const auto [at, first] = threads_.try_emplace(KeyOf(track));
@@ -130,14 +115,14 @@ class TrackWriter {
     const Track& track = layout_.tracks[number];
     const std::string_view name = WithoutLane(track.name);
     const bool laned = lanes_.at({track.group, name}) > 1;
-    Write({.uuid = uuids_.OfTrack(number),
-           .parent = BelongsToThread(track) ? threads_.at(KeyOf(track)).uuid
-                                            : uuids_.OfGroup(track.group),
-           .name = name,
-           .rank = track.sort_index,
-           .parent_of_others = false,
-           .counter = track.kind == TrackKind::kCounter,
-           .merge_key = laned ? name : std::string_view()});
+    Write(
+        {.uuid = uuids_.OfTrack(number),
+         .parent = IsOfThread(track) ? threads_.at(KeyOf(track)).uuid : uuids_.OfGroup(track.group),
+         .name = name,
+         .rank = track.sort_index,
+         .parent_of_others = false,
+         .counter = track.kind == TrackKind::kCounter,
+         .merge_key = laned ? name : std::string_view()});
   }
 
   void Write(const Description& about) {

@@ -53,18 +53,6 @@ std::string_view ThreadNameOf(const Trace& trace, int64_t global_tid) {
   return found ? trace.Text(at->name) : std::string_view();
 }
 
-bool IsOfThread(TrackKind kind) {
-  switch (kind) {
-    case TrackKind::kNvtxKernel:
-    case TrackKind::kNvtxThread:
-    case TrackKind::kNvtxRange:
-    case TrackKind::kApi:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
 std::string GroupName(const Group& group) {
@@ -151,7 +139,7 @@ void AddDetails(const Trace& trace, Layout& layout) {
     group.detail = fmt::format("{}{}{}", process, process.empty() || gpu.empty() ? "" : ", ", gpu);
   }
   for (Track& track : layout.tracks) {
-    if (IsOfThread(track.kind)) {
+    if (IsOfThread(track)) {
       const int64_t word = layout.groups[track.group].global_pid;
       track.detail = ThreadNameOf(trace, word | track.source_tid);
     }

@@ -10,11 +10,6 @@
 namespace nsys::perfetto {
 namespace {
 
-bool Nests(TrackKind kind) {
-  return kind == TrackKind::kNvtxKernel || kind == TrackKind::kNvtxThread ||
-         kind == TrackKind::kNvtxRange;
-}
-
 // Tracks are declared block after block.
 int BlockOf(const TrackSubject& subject) {
   switch (subject.kind) {
@@ -59,16 +54,15 @@ int UsageOrder(TrackKind kind) {
 
 void SetRanks(std::vector<Track>& tracks) {
   std::vector<std::pair<uint32_t, int64_t>> threads;  // (group, thread id)
-  const auto of_thread = [](const Track& track) { return track.tid >= kFirstTid[3]; };
   for (const Track& track : tracks) {
-    if (of_thread(track)) {
+    if (IsOfThread(track)) {
       threads.emplace_back(track.group, track.source_tid);
     }
   }
   std::sort(threads.begin(), threads.end());
   threads.erase(std::unique(threads.begin(), threads.end()), threads.end());
   for (Track& track : tracks) {
-    if (!of_thread(track)) {
+    if (!IsOfThread(track)) {
       continue;
     }
     const auto first =
@@ -239,7 +233,7 @@ Track TrackPlan::Finished(uint32_t track) const {
   return result;
 }
 
-void TrackPlan::Finish(const GroupPlan& groups, const Trace& trace, Layout& layout) const {
+void TrackPlan::Finish(const GroupPlan& groups, Layout& layout) const {
   const std::vector<uint32_t> order = Order();
   std::vector<uint32_t> places(order.size());
   int64_t used[std::size(kFirstTid)] = {};
@@ -261,7 +255,6 @@ void TrackPlan::Finish(const GroupPlan& groups, const Trace& trace, Layout& layo
   SetRanks(layout.tracks);
   KeepUsedGroups(groups, layout);
   NumberGroups(layout.groups);
-  AddDetails(trace, layout);
   Renumber(places, layout);
 }
 

@@ -12,7 +12,6 @@
 #include "perfetto/lanes.h"
 #include "perfetto/layout.h"
 #include "perfetto/processes.h"
-#include "trace/trace.h"
 
 namespace nsys::perfetto {
 
@@ -62,7 +61,7 @@ class TrackPlan {
 
   // Fills layout.groups and layout.tracks, turns the numbers of this plan in the columns of
   // `layout` into places there, and counts the lanes.
-  void Finish(const GroupPlan& groups, const Trace& trace, Layout& layout) const;
+  void Finish(const GroupPlan& groups, Layout& layout) const;
 
  private:
   struct SubjectState {
