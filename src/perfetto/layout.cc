@@ -140,7 +140,6 @@ void LayOut(const Trace& trace, Layout& layout) {
   PlaceCalls(parts, plan, drawn, layout);
   PlaceRanges(parts, plan, drawn, layout);
   plan.Finish(groups, layout);
-  AddDetails(trace, layout);
   layout.origin_ns = drawn.span() ? drawn.span()->begin_ns : 0;
   const std::optional<int64_t> anchor = FindAnchor(trace, ranges);
   layout.anchored = anchor.has_value();
@@ -211,6 +210,7 @@ Result<Layout> MakeLayout(const Trace& trace, const Options& options) {
   LayOut(trace, layout);
   const bool nothing_usual = IsEmpty(layout);
   AddExtras(trace, layout);
+  AddDetails(trace, layout);
   if (nothing_usual && IsEmpty(layout)) {
     return NothingDrawn(options);
   }

@@ -98,5 +98,18 @@ TEST(TracksTest, NamesOfTheCaptureAreDetails) {
   EXPECT_EQ(layout.tracks.back().detail, "trainer");
 }
 
+TEST(TracksTest, TracksDrawnOnRequestHaveDetailsToo) {
+  TraceBuilder builder;
+  builder.OsCall("poll", {.start_ns = 10, .end_ns = 20})
+      .NameThread("trainer", {})
+      .NameProcess("/usr/bin/python3");
+  const Trace trace = builder.Build();
+  const auto layout = MakeLayout(trace, {.extras = {.osrt = true}});
+  ASSERT_TRUE(layout.ok());
+  EXPECT_EQ(layout.value().groups[0].detail, "/usr/bin/python3");
+  EXPECT_EQ(layout.value().tracks[0].name, "OS Runtime 100");
+  EXPECT_EQ(layout.value().tracks[0].detail, "trainer");
+}
+
 }  // namespace
 }  // namespace nsys::perfetto
