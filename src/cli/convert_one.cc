@@ -70,7 +70,7 @@ Status MakeFiles(const ConvertRequest& request, const ConvertJob& job, Publicati
   exported = loaded.exported;
   perfetto::Options options = request.options;
   options.report = ToValidUtf8(job.report);
-  options.proto_memory = !job.pftrace.empty();
+  options.proto_memory = job.files.contains(OutputKind::kPftrace);
   progress.Begin("laying out " + job.report);
   NSYS_ASSIGN(const perfetto::Layout layout, MakeLayout(loaded.trace, options));
   for (const std::string& warning : layout.warnings) {
@@ -89,17 +89,20 @@ Result<Conversion> ConvertOne(const ConvertRequest& request, const ConvertJob& j
                               Progress& progress) {
   // Before a folder is made for it.
   NSYS_TRY(InspectFile(job.input));
-  Conversion conversion{.input = job.input, .report = job.report, .files = FilesToWrite(job)};
+  Conversion conversion{.input = job.input, .report = job.report};
+  for (const auto& [kind, path] : job.files) {
+    conversion.files.push_back({.kind = kind, .path = path});
+  }
   NSYS_ASSIGN(const std::unique_ptr<Publication> publication,
               Publication::Begin(PlanFor(request, job, conversion.files)));
   bool exported = false;
   NSYS_TRY(MakeFiles(request, job, *publication, conversion, exported, progress));
-  NSYS_TRY(CheckOutputs(*publication, conversion, progress));
+  NSYS_TRY(ReadBackOutputs(*publication, conversion, progress));
   NSYS_TRY(publication->Commit());
   if (exported && !job.export_folder.empty()) {
-    conversion.files.insert(
-        conversion.files.begin(),
-        {.kind = "export", .path = job.export_folder, .bytes = FolderBytes(job.export_folder)});
+    conversion.files.insert(conversion.files.begin(), {.kind = OutputKind::kExport,
+                                                       .path = job.export_folder,
+                                                       .bytes = FolderBytes(job.export_folder)});
   }
   return conversion;
 }

@@ -15,7 +15,7 @@ namespace nsys {
 class Progress;
 
 struct ConvertedFile {
-  std::string kind;  // json, pftrace, parquet, dependencies, export
+  OutputKind kind = OutputKind::kJson;
   std::string path;
   int64_t bytes = 0;
 };
@@ -34,7 +34,7 @@ struct Conversion {
   int64_t origin_ns = 0;
   int64_t anchor_ns = 0;
   bool anchored = false;
-  std::vector<ConvertedFile> files;  // the JSON trace, if made, is the last
+  std::vector<ConvertedFile> files;  // by kind: the JSON trace, if made, is the last
 };
 
 Result<Conversion> ConvertOne(const ConvertRequest& request, const ConvertJob& job,

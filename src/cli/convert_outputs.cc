@@ -69,35 +69,37 @@ struct Kind {
   int64_t total = 0;  // about
 };
 
-Kind KindOf(const Trace& trace, const perfetto::Layout& layout, const ConvertedFile& file,
+Kind KindOf(const Trace& trace, const perfetto::Layout& layout, OutputKind kind,
             Conversion& conversion, int64_t& ignored) {
   const int64_t events = EstimateEvents(layout);
-  if (file.kind == "json") {
-    return {.write = [&](const auto& options,
-                         auto& sink) { return WriteJsonTrace(trace, layout, options, sink); },
-            .count = &conversion.json_events,
-            .plain_bytes = &conversion.json_bytes,
-            .shown = "JSON",
-            .unit = "events",
-            .total = events};
-  }
-  if (file.kind == "pftrace") {
-    return {.write = [&](const auto& options,
-                         auto& sink) { return WriteProtoTrace(trace, layout, options, sink); },
-            .count = &conversion.packets,
-            .plain_bytes = nullptr,
-            .shown = "protobuf",
-            .unit = "packets",
-            .total = events};
-  }
-  if (file.kind == "parquet") {
-    return {.write = [&](const auto& options,
-                         auto& sink) { return WriteEventTable(trace, layout, options, sink); },
-            .count = &conversion.parquet_rows,
-            .plain_bytes = nullptr,
-            .shown = "Parquet",
-            .unit = "rows",
-            .total = 0};
+  switch (kind) {
+    case OutputKind::kJson:
+      return {.write = [&](const auto& options,
+                           auto& sink) { return WriteJsonTrace(trace, layout, options, sink); },
+              .count = &conversion.json_events,
+              .plain_bytes = &conversion.json_bytes,
+              .shown = "JSON",
+              .unit = "events",
+              .total = events};
+    case OutputKind::kPftrace:
+      return {.write = [&](const auto& options,
+                           auto& sink) { return WriteProtoTrace(trace, layout, options, sink); },
+              .count = &conversion.packets,
+              .plain_bytes = nullptr,
+              .shown = "protobuf",
+              .unit = "packets",
+              .total = events};
+    case OutputKind::kParquet:
+      return {.write = [&](const auto& options,
+                           auto& sink) { return WriteEventTable(trace, layout, options, sink); },
+              .count = &conversion.parquet_rows,
+              .plain_bytes = nullptr,
+              .shown = "Parquet",
+              .unit = "rows",
+              .total = 0};
+    case OutputKind::kDependencies:
+    case OutputKind::kExport:  // nsys writes it
+      break;
   }
   return {.write = [](const auto&, auto& sink) -> Result<int64_t> {
             NSYS_TRY(perfetto::WriteDependencyTable(sink));
@@ -135,14 +137,16 @@ Status CheckOne(const ConvertedFile& file, const std::string& temporary,
                  .message = fmt::format("{} was not written whole", file.path),
                  .hint = "check the disk it is on"};
   }
-  if (file.kind == "json") {
-    return perfetto::CheckJsonTrace(temporary, WantsGzip(file.path), conversion.json_events);
-  }
-  if (file.kind == "parquet") {
-    return CheckParquetFooter(temporary, conversion.parquet_rows);
-  }
-  if (file.kind == "dependencies") {
-    return CheckParquetFooter(temporary, 0);
+  switch (file.kind) {
+    case OutputKind::kJson:
+      return perfetto::CheckJsonTrace(temporary, WantsGzip(file.path), conversion.json_events);
+    case OutputKind::kParquet:
+      return CheckParquetFooter(temporary, conversion.parquet_rows);
+    case OutputKind::kDependencies:
+      return CheckParquetFooter(temporary, 0);
+    case OutputKind::kPftrace:
+    case OutputKind::kExport:
+      break;
   }
   return WantsGzip(file.path) ? ReadGzip(temporary, [](std::string_view) { return Status(); })
                               : Status();
@@ -150,28 +154,14 @@ Status CheckOne(const ConvertedFile& file, const std::string& temporary,
 
 }  // namespace
 
-std::vector<ConvertedFile> FilesToWrite(const ConvertJob& job) {
-  std::vector<ConvertedFile> files;
-  const auto add = [&](const char* kind, const std::string& path) {
-    if (!path.empty()) {
-      files.push_back({.kind = kind, .path = path});
-    }
-  };
-  add("parquet", job.parquet);
-  add("dependencies", job.dependencies);
-  add("pftrace", job.pftrace);
-  add("json", job.json);
-  return files;
-}
-
 Status WriteOutputs(const Trace& trace, const perfetto::Layout& layout, int threads,
                     const perfetto::Publication& publication, Conversion& conversion,
                     Progress& progress) {
   int64_t ignored = 0;
   for (size_t i = 0; i < conversion.files.size(); ++i) {
     ConvertedFile& file = conversion.files[i];
-    const Kind kind = KindOf(trace, layout, file, conversion, ignored);
-    if (file.kind == "json") {
+    const Kind kind = KindOf(trace, layout, file.kind, conversion, ignored);
+    if (file.kind == OutputKind::kJson) {
       WarnOfSize(kind.total);
     }
     const std::string& temporary = publication.TemporaryFile(i);
@@ -182,8 +172,8 @@ Status WriteOutputs(const Trace& trace, const perfetto::Layout& layout, int thre
   return {};
 }
 
-Status CheckOutputs(const perfetto::Publication& publication, const Conversion& conversion,
-                    Progress& progress) {
+Status ReadBackOutputs(const perfetto::Publication& publication, const Conversion& conversion,
+                       Progress& progress) {
   progress.Begin("reading the outputs back");
   for (size_t i = 0; i < conversion.files.size(); ++i) {
     const ConvertedFile& file = conversion.files[i];

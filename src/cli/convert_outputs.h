@@ -4,15 +4,11 @@
 
 #include "base/result.h"
 #include "cli/convert_one.h"
-#include "cli/convert_plan.h"
 #include "perfetto/layout.h"
 #include "perfetto/publication.h"
 #include "trace/trace.h"
 
 namespace nsys {
-
-// The outputs of `job` that are files, in the order of publication: the JSON trace last.
-std::vector<ConvertedFile> FilesToWrite(const ConvertJob& job);
 
 // Writes all of `conversion.files`, and notes what they hold there.
 Status WriteOutputs(const Trace& trace, const perfetto::Layout& layout, int threads,
@@ -20,7 +16,7 @@ Status WriteOutputs(const Trace& trace, const perfetto::Layout& layout, int thre
                     Progress& progress);
 
 // Reads them back from disk as any reader will.
-Status CheckOutputs(const perfetto::Publication& publication, const Conversion& conversion,
-                    Progress& progress);
+Status ReadBackOutputs(const perfetto::Publication& publication, const Conversion& conversion,
+                       Progress& progress);
 
 }  // namespace nsys

@@ -53,21 +53,6 @@ struct Output {
   std::string path;
 };
 
-// The outputs of `job` that are files; the one whose presence marks a complete set comes last.
-std::vector<Output> FilesOf(const ConvertJob& job) {
-  std::vector<Output> files;
-  const auto add = [&](const char* option, const std::string& path) {
-    if (!path.empty()) {
-      files.push_back({option, path});
-    }
-  };
-  add("--output-parquet", job.parquet);
-  add("--output-dependencies", job.dependencies);
-  add("--output-pftrace", job.pftrace);
-  add("--output-json", job.json);
-  return files;
-}
-
 // An error when `path` could not be looked at because its links lead in a circle.
 Status CheckLinks(const std::string& option, const std::string& path,
                   const std::error_code& error) {
@@ -135,10 +120,16 @@ Status TakeFolder(const ConvertRequest& request, ConvertJob& job) {
   NSYS_TRY(CheckFolder(owned ? "the workspace" : "--output", Resolved(folder)));
   job.home = Resolved(folder);
   const perfetto::SetPaths paths = perfetto::PathsIn(job.home, job.report);
-  job.json = request.json ? paths.json : "";
-  job.pftrace = request.pftrace ? paths.pftrace : "";
-  job.parquet = request.parquet ? paths.parquet : "";
-  job.dependencies = request.parquet ? paths.dependencies : "";
+  if (request.parquet) {
+    job.files[OutputKind::kParquet] = paths.parquet;
+    job.files[OutputKind::kDependencies] = paths.dependencies;
+  }
+  if (request.pftrace) {
+    job.files[OutputKind::kPftrace] = paths.pftrace;
+  }
+  if (request.json) {
+    job.files[OutputKind::kJson] = paths.json;
+  }
   job.export_folder = job.is_report ? paths.export_folder : "";
   job.manifest = fmt::format(".{}.nsys-ai-set", perfetto::FileStem(job.report));
   if (owned) {  // all that is in it is ours
@@ -166,19 +157,19 @@ Result<ConvertJob> PlanOne(const ConvertRequest& request, const std::string& inp
   if (request.UsesFolder()) {
     NSYS_TRY(TakeFolder(request, job));
   }
-  const std::pair<const std::string*, std::string*> kNamed[] = {
-      {&request.output_json, &job.json},
-      {&request.output_pftrace, &job.pftrace},
-      {&request.output_parquet, &job.parquet},
-      {&request.output_dependencies, &job.dependencies}};
-  for (const auto& [named, path] : kNamed) {
+  const std::pair<OutputKind, const std::string*> named_files[] = {
+      {OutputKind::kJson, &request.output_json},
+      {OutputKind::kPftrace, &request.output_pftrace},
+      {OutputKind::kParquet, &request.output_parquet},
+      {OutputKind::kDependencies, &request.output_dependencies}};
+  for (const auto& [kind, named] : named_files) {
     if (!named->empty()) {
       NSYS_TRY(CheckTarget({"output", *named}));
-      *path = Resolved(*named);
+      job.files[kind] = Resolved(*named);
     }
   }
   if (job.home.empty()) {
-    job.home = fs::path(FilesOf(job).back().path).parent_path().string();
+    job.home = fs::path(job.files.rbegin()->second).parent_path().string();
   }
   return job;
 }
@@ -198,10 +189,11 @@ Status CheckNames(const std::vector<ConvertJob>& jobs) {
   return {};
 }
 
-Status CheckOutputs(const std::vector<ConvertJob>& jobs, const std::vector<std::string>& inputs) {
+Status CheckPaths(const std::vector<ConvertJob>& jobs, const std::vector<std::string>& inputs) {
   std::vector<Output> all;
   for (const ConvertJob& job : jobs) {
-    for (Output& output : FilesOf(job)) {
+    for (const auto& [kind, path] : job.files) {
+      Output output{fmt::format("--output-{}", OutputKindName(kind)), path};
       NSYS_TRY(CheckTarget(output));
       NSYS_TRY(CheckAgainstInputs(output, inputs));
       all.push_back(std::move(output));
@@ -234,6 +226,22 @@ Status CheckOutputs(const std::vector<ConvertJob>& jobs, const std::vector<std::
 
 }  // namespace
 
+std::string_view OutputKindName(OutputKind kind) {
+  switch (kind) {
+    case OutputKind::kExport:
+      return "export";
+    case OutputKind::kParquet:
+      return "parquet";
+    case OutputKind::kDependencies:
+      return "dependencies";
+    case OutputKind::kPftrace:
+      return "pftrace";
+    case OutputKind::kJson:
+      break;
+  }
+  return "json";
+}
+
 Result<std::vector<ConvertJob>> PlanConversion(const ConvertRequest& request) {
   std::vector<ConvertJob> jobs;
   for (const std::string& input : request.inputs) {
@@ -241,7 +249,7 @@ Result<std::vector<ConvertJob>> PlanConversion(const ConvertRequest& request) {
     jobs.push_back(std::move(job));
   }
   NSYS_TRY(CheckNames(jobs));
-  NSYS_TRY(CheckOutputs(jobs, request.inputs));
+  NSYS_TRY(CheckPaths(jobs, request.inputs));
   return jobs;
 }
 

@@ -96,9 +96,10 @@ std::string SummaryText(const Conversion& conversion) {
   }
   text += SummaryLine(conversion) + "\n";
   for (const ConvertedFile& file : conversion.files) {
-    text += fmt::format("{:<12}  {:>10}  {}\n", file.kind, FormatBytes(file.bytes), file.path);
+    text += fmt::format("{:<12}  {:>10}  {}\n", OutputKindName(file.kind), FormatBytes(file.bytes),
+                        file.path);
   }
-  if (!conversion.files.empty() && conversion.files.back().kind == "json") {
+  if (!conversion.files.empty() && conversion.files.back().kind == OutputKind::kJson) {
     text += conversion.files.back().path + "\n";
   }
   return text;
@@ -123,11 +124,13 @@ Object SummaryObject(const Conversion& conversion) {
   object.Set("json_text_bytes", conversion.json_bytes);
   List files;
   for (const ConvertedFile& file : conversion.files) {
-    files.emplace_back(
-        Object{{"kind", file.kind}, {"path", ToValidUtf8(file.path)}, {"bytes", file.bytes}});
+    files.emplace_back(Object{{"kind", OutputKindName(file.kind)},
+                              {"path", ToValidUtf8(file.path)},
+                              {"bytes", file.bytes}});
   }
   object.Set("files", std::move(files));
-  const bool has_json = !conversion.files.empty() && conversion.files.back().kind == "json";
+  const bool has_json =
+      !conversion.files.empty() && conversion.files.back().kind == OutputKind::kJson;
   object.Set("json", has_json ? Value(ToValidUtf8(conversion.files.back().path)) : Value());
   return object;
 }
