@@ -62,9 +62,6 @@ ParquetSchema EventSchema() {
 }
 
 EventLabels::EventLabels(const Layout& layout) : report(ToValidUtf8(layout.options.report)) {
-  std::string escaped;
-  TextWriter(escaped).PutEscaped(layout.options.report);
-  escaped_report_size = escaped.size();
   for (const Track& track : layout.tracks) {
     threads.push_back(ThreadLabel(track));
   }
@@ -161,33 +158,20 @@ void EventEncoder::EncodeArgs() {
   }
 }
 
-template <typename PutId>
-auto EventEncoder::EachId(const PutId& put_id) {
-  const bool as_is = labels_.escaped_report_size == labels_.report.size();
-  return Each([this, put_id, as_is](TextWriter& out, const Row& row) {
-    if (as_is) {
-      put_id(out, row.row);
-      return;
-    }
-    TextWriter escaped = TextWriter::Over(id_);
-    put_id(escaped, row.row);
-    out.Put(std::string_view(labels_.report));
-    out.Put(escaped.view().substr(labels_.escaped_report_size));
-    escaped.KeepRoom();
-  });
-}
-
 void EventEncoder::EncodeIds() {
   switch (section_) {
     case EventSection::kCalls:
-      encoder_.Texts(EachId([&](TextWriter& out, uint32_t call) { text_.PutCallId(out, call); }));
+      encoder_.Texts(Each(
+          [&](TextWriter& out, const Row& row) { text_.PutCallId(out, row.row, IdForm::kPlain); }));
       break;
     case EventSection::kKernels:
-      encoder_.Texts(
-          EachId([&](TextWriter& out, uint32_t kernel) { text_.PutKernelId(out, kernel); }));
+      encoder_.Texts(Each([&](TextWriter& out, const Row& row) {
+        text_.PutKernelId(out, row.row, IdForm::kPlain);
+      }));
       break;
     case EventSection::kCopies:
-      encoder_.Texts(EachId([&](TextWriter& out, uint32_t copy) { text_.PutCopyId(out, copy); }));
+      encoder_.Texts(Each(
+          [&](TextWriter& out, const Row& row) { text_.PutCopyId(out, row.row, IdForm::kPlain); }));
       break;
     case EventSection::kNvtx:
       encoder_.Nulls();
@@ -202,7 +186,9 @@ void EventEncoder::EncodeLaunchIds() {
   }
   const std::vector<uint32_t>& call = CallOfGpu();
   Fill<uint8_t>(present_, [&](const Row& row) { return call[row.row] != kNoCall; });
-  encoder_.Texts(EachId([&](TextWriter& out, uint32_t row) { text_.PutCallId(out, call[row]); }),
+  encoder_.Texts(Each([&](TextWriter& out, const Row& row) {
+                   text_.PutCallId(out, call[row.row], IdForm::kPlain);
+                 }),
                  present_);
 }
 

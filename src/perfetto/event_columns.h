@@ -36,7 +36,6 @@ struct EventLabels {
   static constexpr size_t kCopyKinds = 16;  // and one for all others
   std::array<std::string, kCopyKinds + 1> copy_types;
   std::string report;
-  size_t escaped_report_size = 0;    // of the report's name in an id that EventText made
   std::vector<std::string> threads;  // by track: what column tid says
 };
 
@@ -164,11 +163,6 @@ class EventEncoder {
     return [this, put](TextWriter& out, size_t i) { put(out, rows_[i]); };
   }
 
-  // `put_id` gets the output and the row of the section's table, and puts an id as EventText does:
-  // with the report's name escaped, which is undone here.
-  template <typename PutId>
-  auto EachId(const PutId& put_id);
-
   void EncodeTypes();
   void EncodeNames();
   void EncodeTimes();
@@ -191,7 +185,6 @@ class EventEncoder {
   std::vector<int64_t> integers_;
   std::vector<double> doubles_;
   std::vector<uint8_t> present_;
-  std::string id_;  // room for one
 };
 
 }  // namespace nsys::perfetto

@@ -125,7 +125,7 @@ std::optional<int64_t> LaunchSkew(const Trace& trace, uint32_t call, int64_t sta
 
 EventText::EventText(const Trace& trace, const Layout& layout)
     : trace_(trace), layout_(layout), nvtx_names_(trace) {
-  TextWriter(report_).PutEscaped(layout.options.report);
+  TextWriter(escaped_report_).PutEscaped(layout.options.report);
   needs_escape_.reserve(trace.strings.size());
   for (uint32_t id = 0; id < trace.strings.size(); ++id) {
     needs_escape_.push_back(NeedsEscape(trace.strings.Get(StringId{id})) ? 1 : 0);
@@ -157,7 +157,7 @@ void EventText::FillThreads() {
 }
 
 void EventText::FillTracks() {
-  kernel_ids_.resize(layout_.tracks.size());
+  stream_ids_.resize(layout_.tracks.size());
   plain_args_.resize(layout_.tracks.size());
   for (size_t i = 0; i < layout_.tracks.size(); ++i) {
     const Track& track = layout_.tracks[i];
@@ -173,8 +173,7 @@ void EventText::FillTracks() {
     if (track.kind != TrackKind::kStream) {
       continue;
     }
-    TextWriter out(kernel_ids_[i]);
-    out.Put(std::string_view(report_));
+    TextWriter out(stream_ids_[i]);
     out.Put(":cuda:");
     for (const int64_t part : {group.pid, group.device, track.context, track.stream}) {
       out.PutInteger(part);
@@ -194,14 +193,15 @@ void EventText::PutQuoted(TextWriter& out, StringId id) const {
   out.Put('"');
 }
 
-void EventText::PutKernelId(TextWriter& out, uint32_t kernel) const {
-  out.Put(std::string_view(kernel_ids_[layout_.kernel_stream_track[kernel]]));
+void EventText::PutKernelId(TextWriter& out, uint32_t kernel, IdForm form) const {
+  PutReport(out, form);
+  out.Put(std::string_view(stream_ids_[layout_.kernel_stream_track[kernel]]));
   out.PutUnsigned(layout_.kernel_sequence[kernel]);
 }
 
-void EventText::PutCopyId(TextWriter& out, uint32_t copy) const {
+void EventText::PutCopyId(TextWriter& out, uint32_t copy, IdForm form) const {
   const Track& track = CopyTrack(copy);
-  out.Put(std::string_view(report_));
+  PutReport(out, form);
   out.Put(":cuda_memcpy:");
   out.PutInteger(trace_.DeviceOf(trace_.copies, copy).value_or(-1));
   out.Put(':');
@@ -225,9 +225,9 @@ std::string_view EventText::CallIdKind(uint32_t call) const {
                                                              : ":cuda_api_unlinked:";
 }
 
-void EventText::PutCallId(TextWriter& out, uint32_t call) const {
+void EventText::PutCallId(TextWriter& out, uint32_t call, IdForm form) const {
   const ThreadId thread = trace_.calls.thread[call];
-  out.Put(std::string_view(report_));
+  PutReport(out, form);
   out.Put(CallIdKind(call));
   out.Put(std::string_view(thread == ThreadId::kNone ? thread_ids_.back()
                                                      : thread_ids_[Index(thread)]));

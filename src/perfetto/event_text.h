@@ -53,6 +53,9 @@ inline std::optional<int64_t> RecordedEnd(const Events& events, uint32_t row) {
              : std::optional(events.recorded_end_ns[row]);
 }
 
+// How the name of the report stands in an event id: as part of a JSON string, or as it is.
+enum class IdForm : uint8_t { kJson, kPlain };
+
 // Any number of threads may use one EventText. Rows must be drawn ones. Every function is there
 // twice: for a TextWriter, which is the fast way, and for a string.
 class EventText {
@@ -64,10 +67,10 @@ class EventText {
   // The text `id`, which is not kNone, as a quoted JSON string.
   void PutQuoted(TextWriter& out, StringId id) const;
 
-  // Event ids, without quotes: "<report>:cuda:<pid>:…", escaped for JSON.
-  void PutKernelId(TextWriter& out, uint32_t kernel) const;
-  void PutCopyId(TextWriter& out, uint32_t copy) const;
-  void PutCallId(TextWriter& out, uint32_t call) const;
+  // Event ids, without quotes: "<report>:cuda:<pid>:…".
+  void PutKernelId(TextWriter& out, uint32_t kernel, IdForm form = IdForm::kJson) const;
+  void PutCopyId(TextWriter& out, uint32_t copy, IdForm form = IdForm::kJson) const;
+  void PutCallId(TextWriter& out, uint32_t call, IdForm form = IdForm::kJson) const;
 
   // The args object of a slice, keys in ascending byte order, braces included.
   void PutKernelArgs(TextWriter& out, uint32_t kernel) const;
@@ -93,6 +96,9 @@ class EventText {
   const Track& CopyTrack(uint32_t copy) const {
     return layout_.tracks[layout_.copy_stream_track[copy]];
   }
+  void PutReport(TextWriter& out, IdForm form) const {
+    out.Put(std::string_view(form == IdForm::kJson ? escaped_report_ : layout_.options.report));
+  }
   void PutLaunch(TextWriter& out, uint32_t call, int64_t start_ns) const;
   void PutRegions(TextWriter& out, uint32_t set) const;
   void PutCategory(TextWriter& out, uint32_t range) const;
@@ -108,12 +114,11 @@ class EventText {
   const Trace& trace_;
   const Layout& layout_;
   NvtxNames nvtx_names_;
-  std::string report_;                   // escaped
+  std::string escaped_report_;
   std::vector<uint8_t> needs_escape_;    // by StringId
   std::vector<uint8_t> launched_;        // by call: whether it launched a kernel or a copy
   std::vector<std::string> thread_ids_;  // by thread, and one for none: the middle of a call's id
-  std::vector<std::string>
-      kernel_ids_;  // by track of a stream: a kernel's id without its last part
+  std::vector<std::string> stream_ids_;  // by track of a stream: the middle of a kernel's id
   std::vector<std::string> plain_args_;  // by track of a thread: args of its plain ranges
 };
 

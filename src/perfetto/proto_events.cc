@@ -8,13 +8,6 @@ namespace {
 
 constexpr uint32_t Of(ProtoCategory category) { return static_cast<uint32_t>(category); }
 
-// The bytes of `report` in a JSON string, or 0 when it stands there as it is.
-size_t EscapedBytes(const std::string& report) {
-  std::string escaped;
-  TextWriter(escaped).PutEscaped(report);
-  return escaped == report ? 0 : escaped.size();
-}
-
 }  // namespace
 
 ProtoSource::ProtoSource(const Trace& a_trace, const Layout& a_layout)
@@ -24,8 +17,7 @@ ProtoSource::ProtoSource(const Trace& a_trace, const Layout& a_layout)
       flow_ids(a_layout.options.report),
       flows(a_trace, a_layout),
       text(a_trace, a_layout),
-      uuids(a_layout.options.report),
-      escaped_bytes(EscapedBytes(a_layout.options.report)) {}
+      uuids(a_layout.options.report) {}
 
 ProtoEvents::ProtoEvents(const ProtoSource& source)
     : source_(source),

@@ -30,7 +30,6 @@ struct ProtoSource {
   FlowIndex flows;
   EventText text;  // for event ids
   TrackUuids uuids;
-  size_t escaped_bytes = 0;  // of the report's name in JSON; 0 when nothing in it is escaped
 };
 
 // Writes parts of the plan, one after the other.
@@ -87,15 +86,13 @@ class ProtoEvents {
   void KernelId(uint32_t row);
   void CopyId(uint32_t row);
   void CallId(ProtoArg arg, uint32_t row);
-  void EventIdArg(ProtoArg arg, std::string_view id);
 
   const ProtoSource& source_;
   const Trace& trace_;
   const Layout& layout_;
   const ProtoTexts& texts_;
   ProtoSequence sequence_;
-  std::string id_;
-  std::string plain_id_;
+  std::string id_;             // room for one
   std::vector<int64_t> open_;  // ends of the slices that are open
 };
 

@@ -124,35 +124,24 @@ void ProtoEvents::Extra(const ExtraSlice& slice, TrackKind kind) {
   sequence_.EndSlice(Ts(slice.end_ns));
 }
 
-// An event id begins with the report's name, which is written here as it is and in JSON escaped.
-void ProtoEvents::EventIdArg(ProtoArg arg, std::string_view id) {
-  if (source_.escaped_bytes == 0) {
-    ArgText(arg, id);
-    return;
-  }
-  plain_id_.assign(layout_.options.report);
-  plain_id_.append(id.substr(source_.escaped_bytes));
-  ArgText(arg, plain_id_);
-}
-
 void ProtoEvents::KernelId(uint32_t row) {
   TextWriter out = TextWriter::Over(id_);
-  source_.text.PutKernelId(out, row);
-  EventIdArg(ProtoArg::kEventId, out.view());
+  source_.text.PutKernelId(out, row, IdForm::kPlain);
+  ArgText(ProtoArg::kEventId, out.view());
   out.KeepRoom();
 }
 
 void ProtoEvents::CopyId(uint32_t row) {
   TextWriter out = TextWriter::Over(id_);
-  source_.text.PutCopyId(out, row);
-  EventIdArg(ProtoArg::kEventId, out.view());
+  source_.text.PutCopyId(out, row, IdForm::kPlain);
+  ArgText(ProtoArg::kEventId, out.view());
   out.KeepRoom();
 }
 
 void ProtoEvents::CallId(ProtoArg arg, uint32_t row) {
   TextWriter out = TextWriter::Over(id_);
-  source_.text.PutCallId(out, row);
-  EventIdArg(arg, out.view());
+  source_.text.PutCallId(out, row, IdForm::kPlain);
+  ArgText(arg, out.view());
   out.KeepRoom();
 }
 
