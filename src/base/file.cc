@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 #include <system_error>
 
 #include <fcntl.h>
@@ -16,6 +15,7 @@
 
 #include <fmt/core.h>
 
+#include "base/file_descriptor.h"
 #include "base/os_error.h"
 #include "base/unfinished.h"
 
@@ -37,29 +37,19 @@ bool WriteAll(int descriptor, std::string_view text) {
   return true;
 }
 
-Error WriteError(std::string_view what) {
-  const int error = errno;
-  return Error{.code = ErrorCode::kOutput,
-               .message = fmt::format("cannot write {}: {}", what, std::strerror(error)),
-               .hint = HintFor(error, "check the free space and the permissions there")};
-}
-
 // Writes into something that cannot be replaced: a device, a pipe.
 Status WriteInto(const std::string& target, const std::string& path, std::string_view text) {
-  const int descriptor = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
-  if (descriptor < 0) {
-    return WriteError(path);
-  }
-  const bool written = WriteAll(descriptor, text);
-  const int write_errno = errno;
-  const bool closed = ::close(descriptor) == 0;
-  if (written && closed) {
-    return {};
-  }
-  if (!written) {
-    errno = write_errno;
-  }
-  return WriteError(path);
+  FileDescriptor file(::open(target.c_str(), O_WRONLY | O_CLOEXEC));
+  const bool written = file.is_open() && WriteAll(file.get(), text) && file.Close();
+  return written ? Status() : Status(CannotWrite(path, errno));
+}
+
+// Opens, flushes and closes.
+Status Sync(const std::string& path, int flags) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags));
+  // Some file systems cannot flush a folder, and need not.
+  const bool flushed = file.is_open() && (::fsync(file.get()) == 0 || errno == EINVAL);
+  return flushed ? Status() : Status(CannotWrite(path, errno));
 }
 
 }  // namespace
@@ -72,7 +62,7 @@ Status WriteStdout(std::string_view text) {
   if (errno == EPIPE) {
     std::_Exit(kBrokenPipeStatus);
   }
-  return WriteError("the result to standard output");
+  return CannotWrite("the result to standard output", errno);
 }
 
 Status WriteFileAtomically(const std::string& path, std::string_view text) {
@@ -85,25 +75,21 @@ Status WriteFileAtomically(const std::string& path, std::string_view text) {
     return WriteInto(target, path, text);
   }
   std::string temporary = target + ".XXXXXX";
-  const int descriptor = ::mkstemp(temporary.data());
-  if (descriptor < 0) {
-    return WriteError(path);
+  FileDescriptor file(::mkstemp(temporary.data()));
+  if (!file.is_open()) {
+    return CannotWrite(path, errno);
   }
   const Unfinished unfinished(temporary);
   const mode_t mask = ::umask(0);
   ::umask(mask);
   const mode_t mode = exists ? old.st_mode & 07777 : 0666 & ~mask;
-  const bool written =
-      WriteAll(descriptor, text) && ::fchmod(descriptor, mode) == 0 && ::fsync(descriptor) == 0;
-  const int write_errno = errno;
-  const bool closed = ::close(descriptor) == 0;
-  if (written && closed && ::rename(temporary.c_str(), target.c_str()) == 0) {
+  const bool written = WriteAll(file.get(), text) && ::fchmod(file.get(), mode) == 0 &&
+                       ::fsync(file.get()) == 0 && file.Close() &&
+                       ::rename(temporary.c_str(), target.c_str()) == 0;
+  if (written) {
     return {};
   }
-  if (!written) {
-    errno = write_errno;
-  }
-  Error error = WriteError(path);
+  Error error = CannotWrite(path, errno);
   ::unlink(temporary.c_str());
   return error;
 }
@@ -115,21 +101,19 @@ Result<std::string> ReadFile(const std::string& path, size_t max_bytes, ErrorCod
                  .hint = std::move(hint)};
   };
   // Without O_NONBLOCK, opening a pipe would wait for its other end.
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open()) {
     const int error = errno;
     return failed(std::strerror(error), HintFor(error, "check the path and its permissions"));
   }
-  const std::unique_ptr<const int, void (*)(const int*)> closer(&descriptor,
-                                                                [](const int* d) { ::close(*d); });
   struct stat status{};
-  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+  if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
     return failed("it is no regular file", "give a file");
   }
   std::string text;
   std::array<char, 16384> block{};
   for (ssize_t got = 1; got != 0;) {
-    got = ::read(descriptor, block.data(), block.size());
+    got = ::read(file.get(), block.data(), block.size());
     if (got < 0 && errno != EINTR) {
       return failed(std::strerror(errno), "check the file");
     }
@@ -158,6 +142,39 @@ bool IsSameFileOrInside(const std::string& path, const std::string& other) {
   const auto [in_capture, in_file] =
       std::mismatch(capture.begin(), capture.end(), file.begin(), file.end());
   return in_capture == capture.end();
+}
+
+bool IsThere(const std::string& path) {
+  struct stat info{};
+  return ::lstat(path.c_str(), &info) == 0;
+}
+
+std::string FolderOf(const std::string& path) {
+  return std::filesystem::path(path).parent_path().string();
+}
+
+Status SyncFolder(const std::string& folder) { return Sync(folder, O_DIRECTORY); }
+
+Status SyncTree(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_directory(fs::symlink_status(path, error))) {
+    return Sync(path, 0);
+  }
+  fs::recursive_directory_iterator entry(path, error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    const bool folder = entry->is_directory(error);
+    if (folder || entry->is_regular_file(error)) {
+      NSYS_TRY(Sync(entry->path().string(), folder ? O_DIRECTORY : 0));
+    }
+  }
+  return error ? Status(CannotWrite(path, error.value())) : SyncFolder(path);
+}
+
+Error CannotWrite(std::string_view what, int error) {
+  return {.code = ErrorCode::kOutput,
+          .message = fmt::format("cannot write {}: {}", what, std::strerror(error)),
+          .hint = HintFor(error, "check the free space and the permissions there")};
 }
 
 }  // namespace nsys

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writing results where they belong: to standard output, or to a file that appears whole or not at
-// all.
+// Files: writing results where they belong, to standard output or to a file that appears whole or
+// not at all; reading small ones; flushing; and what paths lead to.
 #pragma once
 
 #include <string>
@@ -26,5 +26,19 @@ Result<std::string> ReadFile(const std::string& path, size_t max_bytes, ErrorCod
 
 // Whether both paths lead to the same file, or `path` into the folder `other`.
 bool IsSameFileOrInside(const std::string& path, const std::string& other);
+
+// Whether anything is there, a dangling link included.
+bool IsThere(const std::string& path);
+
+// The folder that `path` lies in.
+std::string FolderOf(const std::string& path);
+
+// Flushes names in `folder` to disk.
+Status SyncFolder(const std::string& folder);
+// Flushes a file, or a folder with all files in it.
+Status SyncTree(const std::string& path);
+
+// `error` is an errno.
+Error CannotWrite(std::string_view what, int error);
 
 }  // namespace nsys

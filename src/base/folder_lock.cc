@@ -60,20 +60,20 @@ Result<std::unique_ptr<FolderLock>> FolderLock::Take(
   const std::string path = fmt::format("{}/{}", folder, kFolderLockName);
   const auto begun = Clock::now();
   for (;;) {
-    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (descriptor < 0) {
+    FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+    if (!file.is_open()) {
       const int error = errno;
       return Error{.code = ErrorCode::kOutput,
                    .message = fmt::format("cannot write into {}: {}", folder, std::strerror(error)),
                    .hint = HintFor(error, "check the free space and the permissions there")};
     }
-    const bool locked = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
-    if ((locked && IsAt(descriptor, path)) || (!locked && HasNoLocks(errno))) {
-      WriteHolder(descriptor);
-      return std::unique_ptr<FolderLock>(new FolderLock(path, descriptor));
+    const bool locked = ::flock(file.get(), LOCK_EX | LOCK_NB) == 0;
+    if ((locked && IsAt(file.get(), path)) || (!locked && HasNoLocks(errno))) {
+      WriteHolder(file.get());
+      return std::unique_ptr<FolderLock>(new FolderLock(path, std::move(file)));
     }
-    const std::string holder = locked ? std::string() : HolderOf(descriptor);
-    ::close(descriptor);
+    const std::string holder = locked ? std::string() : HolderOf(file.get());
+    file.Close();
     if (locked) {
       continue;
     }
@@ -87,10 +87,9 @@ Result<std::unique_ptr<FolderLock>> FolderLock::Take(
 }
 
 FolderLock::~FolderLock() {
-  if (IsAt(descriptor_, path_)) {
+  if (IsAt(file_.get(), path_)) {
     ::unlink(path_.c_str());
   }
-  ::close(descriptor_);
 }
 
 }  // namespace nsys

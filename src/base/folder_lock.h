@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "base/file_descriptor.h"
 #include "base/result.h"
 #include "base/unfinished.h"
 
@@ -26,11 +27,11 @@ class FolderLock {
   FolderLock& operator=(const FolderLock&) = delete;
 
  private:
-  FolderLock(std::string path, int descriptor)
-      : path_(std::move(path)), descriptor_(descriptor), unfinished_(path_) {}
+  FolderLock(std::string path, FileDescriptor file)
+      : path_(std::move(path)), file_(std::move(file)), unfinished_(path_) {}
 
   std::string path_;
-  int descriptor_;
+  FileDescriptor file_;
   Unfinished unfinished_;
 };
 

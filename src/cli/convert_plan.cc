@@ -94,7 +94,7 @@ Status CheckTarget(const Output& output) {
         fmt::format("{} {} is no regular file", output.option, ShownPath(output.path)),
         "name a file: the outputs are written aside and renamed when they are complete");
   }
-  return CheckFolder(output.option, fs::path(output.path).parent_path().string());
+  return CheckFolder(output.option, FolderOf(output.path));
 }
 
 Status CheckAgainstInputs(const Output& output, const std::vector<std::string>& inputs) {
@@ -169,7 +169,7 @@ Result<ConvertJob> PlanOne(const ConvertRequest& request, const std::string& inp
     }
   }
   if (job.home.empty()) {
-    job.home = fs::path(job.files.rbegin()->second).parent_path().string();
+    job.home = FolderOf(job.files.rbegin()->second);
   }
   return job;
 }

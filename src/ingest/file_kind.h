@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "ingest/file_descriptor.h"
+#include "base/file_descriptor.h"
 
 namespace nsys {
 

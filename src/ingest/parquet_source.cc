@@ -12,10 +12,10 @@
 #include <optional>
 #include <utility>
 
+#include "base/file_descriptor.h"
 #include "base/os_error.h"
 #include "base/text.h"
 #include "ingest/duckdb_session.h"
-#include "ingest/file_descriptor.h"
 #include "ingest/file_kind.h"
 #include "ingest/file_ranges.h"
 #include "ingest/parquet_cells.h"

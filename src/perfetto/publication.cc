@@ -19,8 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string FolderOf(const std::string& path) { return fs::path(path).parent_path().string(); }
-
 // What killed runs left in `folder`. Its lock is ours, so nobody is using them.
 void RemoveLeftovers(const std::string& folder) {
   std::error_code error;

@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <set>
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,7 +13,6 @@
 
 #include "base/file.h"
 #include "base/number.h"
-#include "base/os_error.h"
 
 namespace nsys::perfetto {
 namespace {
@@ -37,8 +34,6 @@ bool IsNew(const JournalEntry& entry) { return !entry.temporary.empty(); }
 bool IsInPlace(const JournalEntry& entry) {
   return IsNew(entry) && InodeAt(entry.path) == entry.inode;
 }
-
-std::string FolderOf(const std::string& path) { return fs::path(path).parent_path().string(); }
 
 Status Rename(const std::string& from, const std::string& to) {
   return ::rename(from.c_str(), to.c_str()) == 0 ? Status() : Status(CannotWrite(to, errno));
@@ -66,19 +61,6 @@ Status KeepOrder(const Journal& journal) {
   return FoldersOf(journal).size() > 1 ? SyncFolders(journal) : Status();
 }
 
-// Opens, flushes and closes.
-Status Sync(const std::string& path, int flags) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
-  if (descriptor < 0) {
-    return CannotWrite(path, errno);
-  }
-  // Some file systems cannot flush a folder, and need not.
-  const bool flushed = ::fsync(descriptor) == 0 || errno == EINVAL;
-  const int error = errno;
-  ::close(descriptor);
-  return flushed ? Status() : Status(CannotWrite(path, error));
-}
-
 bool IsOurs(const std::string& path) {
   struct stat info{};
   return ::lstat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == ::geteuid();
@@ -92,17 +74,6 @@ bool IsWhole(const Journal& journal) {
 }
 
 }  // namespace
-
-Error CannotWrite(const std::string& path, int error) {
-  return {.code = ErrorCode::kOutput,
-          .message = fmt::format("cannot write {}: {}", path, std::strerror(error)),
-          .hint = HintFor(error, "check the free space and the permissions there")};
-}
-
-bool IsThere(const std::string& path) {
-  struct stat info{};
-  return ::lstat(path.c_str(), &info) == 0;
-}
 
 std::string HiddenName(const std::string& path, std::string_view prefix) {
   uint64_t hash = 14695981039346656037U;  // FNV-1a
@@ -154,23 +125,6 @@ std::optional<Journal> Journal::FromText(std::string_view text) {
                                .inode = static_cast<uint64_t>(*inode)});
   }
   return journal;
-}
-
-Status SyncFolder(const std::string& folder) { return Sync(folder, O_DIRECTORY); }
-
-Status SyncTree(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_directory(fs::symlink_status(path, error))) {
-    return Sync(path, 0);
-  }
-  fs::recursive_directory_iterator entry(path, error);
-  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-    const bool folder = entry->is_directory(error);
-    if (folder || entry->is_regular_file(error)) {
-      NSYS_TRY(Sync(entry->path().string(), folder ? O_DIRECTORY : 0));
-    }
-  }
-  return error ? Status(CannotWrite(path, error.value())) : SyncFolder(path);
 }
 
 Status MoveAway(const Journal& journal, const StepHook& hook) {

@@ -54,14 +54,4 @@ Status Recover(const std::string& home);
 // Paths of the set that the manifest in `home` lists; only those inside `home`.
 std::vector<std::string> ReadManifest(const std::string& home, const std::string& manifest);
 
-// Flushes names in `folder` to disk.
-Status SyncFolder(const std::string& folder);
-// Flushes a file, or a folder with all files in it.
-Status SyncTree(const std::string& path);
-
-// Whether anything is there, a dangling link included.
-bool IsThere(const std::string& path);
-
-Error CannotWrite(const std::string& path, int error);
-
 }  // namespace nsys::perfetto

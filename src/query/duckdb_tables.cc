@@ -63,31 +63,25 @@ std::string WidenedColumn(const std::string& name, std::string_view type) {
 
 }  // namespace
 
-OpenFiles::~OpenFiles() {
-  for (const auto& [table, descriptor] : descriptors_) {
-    close(descriptor);
-  }
-}
-
 Status OpenFiles::Open(const std::string& folder, const std::vector<SourceTable>& tables) {
   for (const SourceTable& table : tables) {
     const std::string path = fmt::format("{}/{}.parquet", folder, table.name);
-    const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) {
+    FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.is_open()) {
       return CannotOpen(path, errno);
     }
-    descriptors_[table.name] = descriptor;
+    files_.emplace(table.name, std::move(file));
   }
   return {};
 }
 
 std::string OpenFiles::PathOf(const std::string& table) const {
-  return fmt::format("/proc/self/fd/{}", descriptors_.at(table));
+  return fmt::format("/proc/self/fd/{}", files_.at(table).get());
 }
 
 std::vector<std::string> OpenFiles::AllPaths() const {
   std::vector<std::string> paths;
-  for (const auto& [table, descriptor] : descriptors_) {
+  for (const auto& [table, file] : files_) {
     paths.push_back(PathOf(table));
     std::string target(4096, '\0');
     const ssize_t length = readlink(paths.back().c_str(), target.data(), target.size());

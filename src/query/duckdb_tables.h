@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file_descriptor.h"
 #include "base/result.h"
 #include "ingest/duckdb_session.h"
 #include "ingest/table_source.h"
@@ -21,20 +22,15 @@ namespace nsys {
 // Descriptors of the Parquet files, so that DuckDB is given paths that cannot mean anything else.
 class OpenFiles {
  public:
-  OpenFiles() = default;
-  ~OpenFiles();
-  OpenFiles(const OpenFiles&) = delete;
-  OpenFiles& operator=(const OpenFiles&) = delete;
-
   Status Open(const std::string& folder, const std::vector<SourceTable>& tables);
-  bool empty() const { return descriptors_.empty(); }
+  bool empty() const { return files_.empty(); }
   // The path by which DuckDB opens the file of `table`.
   std::string PathOf(const std::string& table) const;
   // Every path by which DuckDB may reach these files.
   std::vector<std::string> AllPaths() const;
 
  private:
-  std::map<std::string, int> descriptors_;
+  std::map<std::string, FileDescriptor> files_;  // by table
 };
 
 class DuckdbTables {

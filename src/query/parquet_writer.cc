@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/file_descriptor.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "ingest/sql_quotes.h"
@@ -152,18 +153,15 @@ Result<std::string> RowsToParquet(const std::vector<std::string>& names, const S
     shown.push_back(fmt::format("c{} AS {}", i, QuoteName(names[i].empty() ? "_" : names[i])));
   }
   // Into memory, so that the file appears whole or not at all.
-  const int descriptor = memfd_create("result", MFD_CLOEXEC);
-  if (descriptor < 0) {
+  const FileDescriptor file(memfd_create("result", MFD_CLOEXEC));
+  if (!file.is_open()) {
     return WriterError(std::strerror(errno));
   }
   const std::string problem = connection.Execute(
       fmt::format("COPY (SELECT {} FROM result) TO '/proc/self/fd/{}' (FORMAT parquet, "
                   "USE_TMP_FILE false)",
-                  Join(shown, ","), descriptor));
-  Result<std::string> bytes =
-      problem.empty() ? ReadAll(descriptor) : Result<std::string>(WriterError(problem));
-  close(descriptor);
-  return bytes;
+                  Join(shown, ","), file.get()));
+  return problem.empty() ? ReadAll(file.get()) : Result<std::string>(WriterError(problem));
 }
 
 }  // namespace nsys
