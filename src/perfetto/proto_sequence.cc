@@ -4,24 +4,6 @@
 namespace nsys::perfetto {
 namespace {
 
-// Fields of messages, from Perfetto's protos/perfetto/trace/.
-constexpr uint32_t kTracePacket = 1;
-// TracePacket
-constexpr uint32_t kClockSnapshot = 6;
-constexpr uint32_t kTimestamp = 8;
-constexpr uint32_t kSequenceId = 10;
-constexpr uint32_t kTrackEvent = 11;
-constexpr uint32_t kInternedData = 12;
-constexpr uint32_t kSequenceFlags = 13;
-constexpr uint32_t kPacketDefaults = 59;
-constexpr uint32_t kFirstPacket = 87;
-// TrackEvent
-constexpr uint32_t kCategoryIid = 3;
-constexpr uint32_t kType = 9;
-constexpr uint32_t kNameIid = 10;
-constexpr uint32_t kTrackUuid = 11;
-constexpr uint32_t kCounterValue = 30;
-
 constexpr uint64_t kStateCleared = 1;
 constexpr uint64_t kNeedsState = 2;
 
@@ -29,11 +11,11 @@ constexpr uint64_t kTraceClock = 6;    // boot time: Perfetto's clock for a trac
 constexpr uint64_t kDifferences = 64;  // the first of the clocks that belong to a sequence
 
 void WriteClock(ProtoBuffer& out, uint64_t clock, bool incremental) {
-  const size_t part = out.BeginPart(1);
-  out.Uint(1, clock);
-  out.Uint(2, 0);
+  const size_t part = out.BeginPart(ClockSnapshotField::kClock);
+  out.Uint(ClockField::kId, clock);
+  out.Uint(ClockField::kTimestamp, 0);
   if (incremental) {
-    out.Uint(3, 1);
+    out.Uint(ClockField::kIsIncremental, 1);
   }
   out.EndPart(part);
 }
@@ -61,20 +43,20 @@ void ProtoSequence::Start(uint32_t id, uint64_t uuid, ProtoBuffer& out) {
   categories_.Forget();
 
   out.Reserve(256);
-  const size_t packet = out.BeginPart(kTracePacket);
-  out.Uint(kSequenceId, id);
-  out.Uint(kSequenceFlags, kStateCleared | kNeedsState);
-  const size_t snapshot = out.BeginPart(kClockSnapshot);
+  const size_t packet = out.BeginPart(TraceField::kPacket);
+  out.Uint(PacketField::kSequenceId, id);
+  out.Uint(PacketField::kSequenceFlags, kStateCleared | kNeedsState);
+  const size_t snapshot = out.BeginPart(PacketField::kClockSnapshot);
   WriteClock(out, kTraceClock, false);
   WriteClock(out, kDifferences, true);
   out.EndPart(snapshot);
-  const size_t defaults = out.BeginPart(kPacketDefaults);
-  const size_t event = out.BeginPart(11);
-  out.Uint(kTrackUuid, uuid);
+  const size_t defaults = out.BeginPart(PacketField::kDefaults);
+  const size_t event = out.BeginPart(DefaultsField::kTrackEvent);
+  out.Uint(EventField::kTrackUuid, uuid);
   out.EndPart(event);
-  out.Uint(58, kDifferences);
+  out.Uint(DefaultsField::kClock, kDifferences);
   out.EndPart(defaults);
-  out.Uint(kFirstPacket, 1);
+  out.Uint(PacketField::kFirstPacket, 1);
   out.EndPart(packet);
 }
 
@@ -84,22 +66,22 @@ void ProtoSequence::Open(uint32_t type, uint32_t category, uint32_t name) {
   event_.Reserve(kRoom);
   const auto [category_iid, first_category] = categories_.Of(category);
   if (first_category) {
-    Tell(1, category_iid, ProtoTexts::Category(category));
+    Tell(InternedField::kCategory, category_iid, ProtoTexts::Category(category));
   }
-  event_.Uint(kCategoryIid, category_iid);
-  event_.Uint(kType, type);
+  event_.Uint(EventField::kCategoryIid, category_iid);
+  event_.Uint(EventField::kType, type);
   const auto [name_iid, first_name] = names_.Of(name);
   if (first_name) {
-    Tell(2, name_iid, texts_.Get(name));
+    Tell(InternedField::kEventName, name_iid, texts_.Get(name));
   }
-  event_.Uint(kNameIid, name_iid);
+  event_.Uint(EventField::kNameIid, name_iid);
 }
 
 void ProtoSequence::Tell(uint32_t field, uint32_t iid, std::string_view text) {
   interned_.Reserve(kRoom + text.size());
   interned_.Length(field, 1 + VarintSize(iid) + 1 + VarintSize(text.size()) + text.size());
-  interned_.Uint(1, iid);
-  interned_.Text(2, text);
+  interned_.Uint(InternedTextField::kIid, iid);
+  interned_.Text(InternedTextField::kText, text);
 }
 
 void ProtoSequence::ArgNumbers(uint32_t name, int64_t x, int64_t y, int64_t z) {
@@ -109,24 +91,24 @@ void ProtoSequence::ArgNumbers(uint32_t name, int64_t x, int64_t y, int64_t z) {
   BeginArg(name, 3 * 3 + sizes[0] + sizes[1] + sizes[2]);
   const int64_t values[] = {x, y, z};
   for (size_t i = 0; i < 3; ++i) {
-    event_.Length(12, 1 + sizes[i]);
-    event_.Int(4, values[i]);
+    event_.Length(ArgField::kItem, 1 + sizes[i]);
+    event_.Int(ArgField::kInt, values[i]);
   }
 }
 
 size_t ProtoSequence::BeginList(uint32_t name) {
   const uint32_t iid = ArgIid(name);
   event_.Reserve(kRoom);
-  const size_t begin = event_.BeginPart(4);
-  event_.Uint(1, iid);
+  const size_t begin = event_.BeginPart(EventField::kArg);
+  event_.Uint(ArgField::kNameIid, iid);
   return begin;
 }
 
 void ProtoSequence::Item(uint32_t text) {
   const uint32_t iid = ValueIid(text);
   event_.Reserve(kRoom);
-  event_.Length(12, 2 + VarintSize(iid));
-  event_.Uint(17, iid);
+  event_.Length(ArgField::kItem, 2 + VarintSize(iid));
+  event_.Uint(ArgField::kTextIid, iid);
 }
 
 void ProtoSequence::EndList(size_t begin) {
@@ -140,10 +122,10 @@ void ProtoSequence::BeginPacket(int64_t ts, size_t body) {
   ++packets_;
   const size_t head = 1 + VarintSize(step) + 1 + id_bytes_ + 2;
   out_->Reserve(2 * ProtoBuffer::kFieldBytes + head + body);
-  out_->Length(kTracePacket, head + body);
-  out_->Uint(kTimestamp, step);
-  out_->Uint(kSequenceId, id_);
-  out_->Uint(kSequenceFlags, kNeedsState);
+  out_->Length(TraceField::kPacket, head + body);
+  out_->Uint(PacketField::kTimestamp, step);
+  out_->Uint(PacketField::kSequenceId, id_);
+  out_->Uint(PacketField::kSequenceFlags, kNeedsState);
 }
 
 void ProtoSequence::Close(int64_t ts) {
@@ -151,23 +133,23 @@ void ProtoSequence::Close(int64_t ts) {
       interned_.empty() ? 0 : 1 + VarintSize(interned_.size()) + interned_.size();
   BeginPacket(ts, interned + 1 + VarintSize(event_.size()) + event_.size());
   if (interned > 0) {
-    out_->Text(kInternedData, interned_.view());
+    out_->Text(PacketField::kInternedData, interned_.view());
   }
-  out_->Text(kTrackEvent, event_.view());
+  out_->Text(PacketField::kTrackEvent, event_.view());
 }
 
 void ProtoSequence::EndSlice(int64_t ts) {
   BeginPacket(ts, 4);
-  out_->Length(kTrackEvent, 2);
-  out_->Uint(kType, kSliceEnd);
+  out_->Length(PacketField::kTrackEvent, 2);
+  out_->Uint(EventField::kType, kSliceEnd);
 }
 
 void ProtoSequence::Counter(int64_t ts, int64_t value) {
   const size_t event = 2 + 2 + VarintSize(static_cast<uint64_t>(value));
   BeginPacket(ts, 1 + VarintSize(event) + event);
-  out_->Length(kTrackEvent, event);
-  out_->Uint(kType, kCounter);
-  out_->Int(kCounterValue, value);
+  out_->Length(PacketField::kTrackEvent, event);
+  out_->Uint(EventField::kType, kCounter);
+  out_->Int(EventField::kCounterValue, value);
 }
 
 }  // namespace nsys::perfetto

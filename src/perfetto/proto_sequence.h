@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "perfetto/proto_fields.h"
 #include "perfetto/proto_text.h"
 #include "perfetto/proto_writer.h"
 
@@ -59,38 +60,38 @@ class ProtoSequence {
   void OpenInstant(uint32_t category, uint32_t name) { Open(kInstant, category, name); }
   void FlowOut(uint64_t id) {
     event_.Reserve(kRoom);
-    event_.Fixed64(47, id);
+    event_.Fixed64(EventField::kFlow, id);
   }
   void FlowIn(uint64_t id) {
     event_.Reserve(kRoom);
-    event_.Fixed64(48, id);
+    event_.Fixed64(EventField::kTerminatingFlow, id);
   }
   void Arg(uint32_t name, int64_t value) {
     BeginArg(name, 1 + VarintSize(static_cast<uint64_t>(value)));
-    event_.Int(4, value);
+    event_.Int(ArgField::kInt, value);
   }
   void ArgUint(uint32_t name, uint64_t value) {
     BeginArg(name, 1 + VarintSize(value));
-    event_.Uint(3, value);
+    event_.Uint(ArgField::kUint, value);
   }
   void ArgDouble(uint32_t name, double value) {
     BeginArg(name, 9);
-    event_.Double(5, value);
+    event_.Double(ArgField::kDouble, value);
   }
   void ArgTrue(uint32_t name) {
     BeginArg(name, 2);
-    event_.Uint(2, 1);
+    event_.Uint(ArgField::kBool, 1);
   }
   // A text that comes again, as a number of ProtoTexts.
   void ArgInterned(uint32_t name, uint32_t text) {
     const uint32_t iid = ValueIid(text);
     BeginArg(name, 2 + VarintSize(iid));
-    event_.Uint(17, iid);
+    event_.Uint(ArgField::kTextIid, iid);
   }
   // A text that does not.
   void ArgText(uint32_t name, std::string_view text) {
     BeginArg(name, 1 + VarintSize(text.size()) + text.size());
-    event_.Text(6, text);
+    event_.Text(ArgField::kText, text);
   }
   void ArgNumbers(uint32_t name, int64_t x, int64_t y, int64_t z);
   // A list of texts that come again: BeginList, Item for each, EndList.
@@ -117,20 +118,20 @@ class ProtoSequence {
   void BeginArg(uint32_t name, size_t bytes) {
     const uint32_t iid = ArgIid(name);
     event_.Reserve(kRoom + bytes);
-    event_.Length(4, 1 + VarintSize(iid) + bytes);
-    event_.Uint(1, iid);
+    event_.Length(EventField::kArg, 1 + VarintSize(iid) + bytes);
+    event_.Uint(ArgField::kNameIid, iid);
   }
   uint32_t ValueIid(uint32_t text) {
     const auto [iid, first] = values_.Of(text);
     if (first) {
-      Tell(29, iid, texts_.Get(text));
+      Tell(InternedField::kArgText, iid, texts_.Get(text));
     }
     return iid;
   }
   uint32_t ArgIid(uint32_t name) {
     const auto [iid, first] = args_.Of(name);
     if (first) {
-      Tell(3, iid, texts_.ArgName(name));
+      Tell(InternedField::kArgName, iid, texts_.ArgName(name));
     }
     return iid;
   }

@@ -7,22 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "perfetto/proto_fields.h"
+
 namespace nsys::perfetto {
 namespace {
-
-// Fields of TracePacket and TrackDescriptor.
-constexpr uint32_t kTracePacket = 1;
-constexpr uint32_t kSequenceId = 10;
-constexpr uint32_t kDescriptor = 60;
-constexpr uint32_t kUuid = 1;
-constexpr uint32_t kName = 2;
-constexpr uint32_t kParent = 5;
-constexpr uint32_t kCounter = 8;
-constexpr uint32_t kChildOrdering = 11;
-constexpr uint32_t kRank = 12;
-constexpr uint32_t kDescription = 14;
-constexpr uint32_t kMergeBehavior = 15;
-constexpr uint32_t kMergeKey = 16;
 
 constexpr uint64_t kExplicitOrder = 3;
 constexpr uint64_t kDoNotMerge = 2;
@@ -127,27 +115,27 @@ class TrackWriter {
 
   void Write(const Description& about) {
     out_.Reserve(256 + about.name.size() + about.detail.size() + about.merge_key.size());
-    const size_t packet = out_.BeginPart(kTracePacket);
-    out_.Uint(kSequenceId, sequence_);
-    const size_t descriptor = out_.BeginPart(kDescriptor);
-    out_.Uint(kUuid, about.uuid);
-    out_.Text(kName, about.name);
+    const size_t packet = out_.BeginPart(TraceField::kPacket);
+    out_.Uint(PacketField::kSequenceId, sequence_);
+    const size_t descriptor = out_.BeginPart(PacketField::kTrackDescriptor);
+    out_.Uint(DescriptorField::kUuid, about.uuid);
+    out_.Text(DescriptorField::kName, about.name);
     if (about.parent != 0) {
-      out_.Uint(kParent, about.parent);
+      out_.Uint(DescriptorField::kParent, about.parent);
     }
     if (about.counter) {
-      out_.Length(kCounter, 0);
+      out_.Length(DescriptorField::kCounter, 0);
     }
     if (about.parent_of_others) {
-      out_.Uint(kChildOrdering, kExplicitOrder);
+      out_.Uint(DescriptorField::kChildOrdering, kExplicitOrder);
     }
-    out_.Int(kRank, about.rank);
+    out_.Int(DescriptorField::kRank, about.rank);
     if (!about.detail.empty()) {
-      out_.Text(kDescription, about.detail);
+      out_.Text(DescriptorField::kDescription, about.detail);
     }
-    out_.Uint(kMergeBehavior, about.merge_key.empty() ? kDoNotMerge : kMergeByKey);
+    out_.Uint(DescriptorField::kMergeBehavior, about.merge_key.empty() ? kDoNotMerge : kMergeByKey);
     if (!about.merge_key.empty()) {
-      out_.Text(kMergeKey, about.merge_key);
+      out_.Text(DescriptorField::kMergeKey, about.merge_key);
     }
     out_.EndPart(descriptor);
     out_.EndPart(packet);
