@@ -25,6 +25,7 @@ std::string ThreadLabel(const Track& track) {
     case TrackKind::kNvtxRange:
       return fmt::format("NVTX Range Thread {}", track.source_tid);
     case TrackKind::kNvtxKernel:
+    case TrackKind::kNvtxRangeKernel:
       return fmt::format("NVTX Kernel Thread {}", track.source_tid);
     default:
       return {};  // no row of the table lies there

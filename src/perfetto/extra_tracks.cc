@@ -143,7 +143,7 @@ void ExtraTracks::SetSortIndices(size_t first) {
     Track& track = layout_.tracks[i];
     track.sort_index = IsOfThread(track)
                            ? ThreadTrackSortIndex(ranks.at({track.group, track.source_tid}),
-                                                  track.kind, false, track.lane)
+                                                  track.kind, track.lane)
                            : next++;
   }
 }

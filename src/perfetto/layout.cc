@@ -151,6 +151,7 @@ void LayOut(const Trace& trace, Layout& layout) {
 bool IsOfThread(const Track& track) {
   switch (track.kind) {
     case TrackKind::kNvtxKernel:
+    case TrackKind::kNvtxRangeKernel:
     case TrackKind::kNvtxThread:
     case TrackKind::kNvtxRange:
     case TrackKind::kApi:

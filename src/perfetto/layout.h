@@ -34,27 +34,31 @@ struct Group {
 inline constexpr int64_t kFirstGroupPid = 2'000'000'000;  // JSON pid of groups[0]
 
 enum class TrackKind : uint8_t {
-  kStream,      // kernels and copies of one CUDA stream
-  kCore,        // every kernel of the device, kernels only
-  kPcieUsage,   // copies between host and device
-  kCopyUsage,   // copies within the device
-  kPeerUsage,   // copies between devices
-  kNvtxKernel,  // NVTX ranges over the kernels they launched
-  kNvtxThread,  // push-pop ranges and marks of a thread
-  kNvtxRange,   // start-end ranges of a thread
-  kApi,         // API calls of a thread
-  kOsrt,        // calls of the operating system's library of a thread
-  kOverhead,    // the profiler's own cost
-  kCounter,     // values over time
-  kMemset,      // memsets of one CUDA stream
-  kSync,        // what waited for a stream or a context
-  kGraph,       // CUDA graphs that were traced as a whole, of one stream
+  kStream,           // kernels and copies of one CUDA stream
+  kCore,             // every kernel of the device, kernels only
+  kPcieUsage,        // copies between host and device
+  kCopyUsage,        // copies within the device
+  kPeerUsage,        // copies between devices
+  kNvtxKernel,       // push-pop ranges over the kernels they launched
+  kNvtxRangeKernel,  // start-end ranges over the kernels they launched
+  kNvtxThread,       // push-pop ranges and marks of a thread
+  kNvtxRange,        // start-end ranges of a thread
+  kApi,              // API calls of a thread
+  kOsrt,             // calls of the operating system's library of a thread
+  kOverhead,         // the profiler's own cost
+  kCounter,          // values over time
+  kMemset,           // memsets of one CUDA stream
+  kSync,             // what waited for a stream or a context
+  kGraph,            // CUDA graphs that were traced as a whole, of one stream
 };
 
+// Whether such a track shows NVTX ranges over the kernels they launched.
+constexpr bool IsProjected(TrackKind kind) {
+  return kind == TrackKind::kNvtxKernel || kind == TrackKind::kNvtxRangeKernel;
+}
 // Whether slices of such a track nest; those of any other never overlap.
 constexpr bool Nests(TrackKind kind) {
-  return kind == TrackKind::kNvtxKernel || kind == TrackKind::kNvtxThread ||
-         kind == TrackKind::kNvtxRange;
+  return IsProjected(kind) || kind == TrackKind::kNvtxThread || kind == TrackKind::kNvtxRange;
 }
 
 struct Track {

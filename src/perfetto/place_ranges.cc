@@ -147,10 +147,11 @@ void RangePlacer::PlaceProjections() {
   std::vector<Projected>& all = layout_.projections;
   std::vector<uint32_t> begins(1, 0);
   for (Projected& projected : all) {
-    projected.track = plan_.Subject({.kind = TrackKind::kNvtxKernel,
-                                     .start_end = IsStartEnd(parts_.ranges.Kind(projected.row)),
-                                     .group = projected.track,
-                                     .first = TidOf(projected.row)});
+    const bool start_end = IsStartEnd(parts_.ranges.Kind(projected.row));
+    projected.track =
+        plan_.Subject({.kind = start_end ? TrackKind::kNvtxRangeKernel : TrackKind::kNvtxKernel,
+                       .group = projected.track,
+                       .first = TidOf(projected.row)});
     begins.resize(std::max(begins.size(), size_t{projected.track} + 2));
     ++begins[projected.track + 1];
   }

@@ -49,6 +49,7 @@ int64_t ProtoEvents::Write(const ProtoPlan& plan, const ProtoPlan::Part& part, u
       each([&](uint32_t place) { Usage(layout_.copy_usage[place]); });
       break;
     case TrackKind::kNvtxKernel:
+    case TrackKind::kNvtxRangeKernel:
     case TrackKind::kNvtxThread:
     case TrackKind::kNvtxRange:
       Nested(plan, part);

@@ -37,14 +37,14 @@ void ForEachItem(const Layout& layout, const Visit& visit) {
 }  // namespace
 
 Span NestedSpan(const Trace& trace, const Layout& layout, TrackKind kind, uint32_t item) {
-  if (kind == TrackKind::kNvtxKernel) {
+  if (IsProjected(kind)) {
     return {layout.projections[item].start_ns, layout.projections[item].end_ns};
   }
   return layout.RangeSpan(trace, item);
 }
 
 bool HasLength(const Trace& trace, TrackKind kind, uint32_t item) {
-  return kind == TrackKind::kNvtxKernel || IsRange(trace, item);
+  return IsProjected(kind) || IsRange(trace, item);
 }
 
 Result<ProtoPlan> ProtoPlan::Make(const Trace& trace, const Layout& layout, size_t part_events) {

@@ -33,7 +33,7 @@ void ProtoEvents::Nested(const ProtoPlan& plan, const ProtoPlan::Part& part) {
 }
 
 void ProtoEvents::Range(TrackKind kind, uint32_t item) {
-  const bool projected = kind == TrackKind::kNvtxKernel;
+  const bool projected = IsProjected(kind);
   const uint32_t row = projected ? layout_.projections[item].row : item;
   const auto category =
       static_cast<uint32_t>(projected ? ProtoCategory::kNvtxKernel : ProtoCategory::kNvtx);

@@ -60,7 +60,7 @@ std::string GroupName(const Group& group) {
                     : fmt::format("CUDA Device {} / Source PID {}", group.device, group.pid);
 }
 
-std::string TrackName(const Track& track, bool start_end, size_t lanes) {
+std::string TrackName(const Track& track, size_t lanes) {
   const std::string lane = fmt::format(" / Lane {}", track.lane + 1);
   const std::string later_lane = track.lane > 0 ? lane : "";
   switch (track.kind) {
@@ -76,8 +76,9 @@ std::string TrackName(const Track& track, bool start_end, size_t lanes) {
     case TrackKind::kPeerUsage:
       return "NVLink/P2P" + later_lane;
     case TrackKind::kNvtxKernel:
-      return fmt::format("NVTX {}Kernel {}{}", start_end ? "Range " : "", track.source_tid,
-                         lanes > 1 ? lane : "");
+      return fmt::format("NVTX Kernel {}{}", track.source_tid, lanes > 1 ? lane : "");
+    case TrackKind::kNvtxRangeKernel:
+      return fmt::format("NVTX Range Kernel {}{}", track.source_tid, lanes > 1 ? lane : "");
     case TrackKind::kNvtxThread:
       return fmt::format("NVTX Thread {}{}", track.source_tid, later_lane);
     case TrackKind::kNvtxRange:
@@ -108,15 +109,17 @@ int32_t DeviceTrackSortIndex(const Track& track) {
   }
 }
 
-int32_t ThreadTrackSortIndex(uint32_t rank, TrackKind kind, bool start_end, uint32_t lane) {
+int32_t ThreadTrackSortIndex(uint32_t rank, TrackKind kind, uint32_t lane) {
   const auto place = [&] {
     switch (kind) {
       case TrackKind::kNvtxKernel:
-        return start_end ? 3 : 0;
+        return 0;
       case TrackKind::kNvtxThread:
         return 1;
       case TrackKind::kApi:
         return 2;
+      case TrackKind::kNvtxRangeKernel:
+        return 3;
       case TrackKind::kNvtxRange:
         return 4;
       case TrackKind::kOsrt:

@@ -15,7 +15,7 @@ namespace nsys::perfetto {
 
 std::string GroupName(const Group& group);
 // `lanes`: of the track's subject.
-std::string TrackName(const Track& track, bool start_end, size_t lanes);
+std::string TrackName(const Track& track, size_t lanes);
 // The order of tracks of the GPU in their group; 0 for tracks of a thread.
 int32_t DeviceTrackSortIndex(const Track& track);
 // Fills the details of all groups and tracks.

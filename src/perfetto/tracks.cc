@@ -11,8 +11,8 @@ namespace nsys::perfetto {
 namespace {
 
 // Tracks are declared block after block.
-int BlockOf(const TrackSubject& subject) {
-  switch (subject.kind) {
+int BlockOf(TrackKind kind) {
+  switch (kind) {
     case TrackKind::kStream:
       return 0;
     case TrackKind::kCore:
@@ -22,7 +22,9 @@ int BlockOf(const TrackSubject& subject) {
     case TrackKind::kPcieUsage:
       return 2;
     case TrackKind::kNvtxKernel:
-      return subject.start_end ? 4 : 3;
+      return 3;
+    case TrackKind::kNvtxRangeKernel:
+      return 4;
     case TrackKind::kApi:
       return 5;
     case TrackKind::kNvtxThread:
@@ -69,9 +71,8 @@ void SetRanks(std::vector<Track>& tracks) {
         std::lower_bound(threads.begin(), threads.end(), std::pair(track.group, INT64_MIN));
     const auto at =
         std::lower_bound(first, threads.end(), std::pair(track.group, track.source_tid));
-    const bool start_end = track.tid >= kFirstTid[4] && track.tid < kFirstTid[5];
     track.sort_index =
-        ThreadTrackSortIndex(static_cast<uint32_t>(at - first), track.kind, start_end, track.lane);
+        ThreadTrackSortIndex(static_cast<uint32_t>(at - first), track.kind, track.lane);
   }
 }
 
@@ -168,8 +169,7 @@ uint32_t GroupPlan::Of(ProcessId process, int64_t device) const {
 size_t TrackPlan::Hash::operator()(const TrackSubject& subject) const {
   uint64_t mixed = static_cast<uint64_t>(subject.first) * 0x9E3779B97F4A7C15U;
   mixed = (mixed ^ static_cast<uint64_t>(subject.second)) * 0xC2B2AE3D27D4EB4FU;
-  mixed ^= uint64_t{subject.group} << 8 | uint64_t{static_cast<uint8_t>(subject.kind)} << 1 |
-           uint64_t{subject.start_end};
+  mixed ^= uint64_t{subject.group} << 8 | uint64_t{static_cast<uint8_t>(subject.kind)};
   mixed *= 0x9E3779B97F4A7C15U;
   return mixed ^ mixed >> 32;
 }
@@ -212,7 +212,7 @@ std::vector<uint32_t> TrackPlan::Order() const {
   }
   const auto key = [&](uint32_t track) {
     const TrackSubject& about = subjects_[tracks_[track].subject].about;
-    return std::tuple(BlockOf(about), about.group, UsageOrder(about.kind), about.first,
+    return std::tuple(BlockOf(about.kind), about.group, UsageOrder(about.kind), about.first,
                       about.second, tracks_[track].lane);
   };
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
@@ -229,7 +229,7 @@ Track TrackPlan::Finished(uint32_t track) const {
   } else {
     result.source_tid = about.first;
   }
-  result.name = TrackName(result, about.start_end, subject.tracks.size());
+  result.name = TrackName(result, subject.tracks.size());
   return result;
 }
 
@@ -239,14 +239,14 @@ void TrackPlan::Finish(const GroupPlan& groups, Layout& layout) const {
   int64_t used[std::size(kFirstTid)] = {};
   for (uint32_t place = 0; place < order.size(); ++place) {
     const TrackSubject& about = subjects_[tracks_[order[place]].subject].about;
-    const int block = BlockOf(about);
+    const int block = BlockOf(about.kind);
     Track track = Finished(order[place]);
     track.tid = kFirstTid[block] + used[block]++;
     track.sort_index = DeviceTrackSortIndex(track);
     if (track.lane > 0 && track.kind == TrackKind::kStream) {
       ++layout.counts.stream_lanes;
     }
-    if (track.lane > 0 && track.kind == TrackKind::kNvtxKernel && !about.start_end) {
+    if (track.lane > 0 && track.kind == TrackKind::kNvtxKernel) {
       ++layout.counts.nvtx_kernel_lanes;
     }
     places[order[place]] = place;

@@ -42,10 +42,9 @@ class GroupPlan {
 // What a track is about, whatever its lanes.
 struct TrackSubject {
   TrackKind kind = TrackKind::kStream;
-  bool start_end = false;  // of kNvtxKernel: start-end ranges, which have tracks of their own
-  uint32_t group = 0;      // of the GroupPlan
-  int64_t first = 0;       // the context of a stream, the thread id of tracks of a thread
-  int64_t second = 0;      // the stream
+  uint32_t group = 0;  // of the GroupPlan
+  int64_t first = 0;   // the context of a stream, the thread id of tracks of a thread
+  int64_t second = 0;  // the stream
   bool operator==(const TrackSubject&) const = default;
 };
 
@@ -91,7 +90,7 @@ class TrackPlan {
 // The order of a track of a thread inside its group: threads one after the other, and of each NVTX
 // Kernel, NVTX Thread, CUDA API, start-end ranges, and what the operating system and the profiler
 // did. `rank` is the place of the thread in the group.
-int32_t ThreadTrackSortIndex(uint32_t rank, TrackKind kind, bool start_end, uint32_t lane);
+int32_t ThreadTrackSortIndex(uint32_t rank, TrackKind kind, uint32_t lane);
 
 // The group of a process and a device in a finished layout, which is made, in its place, when there
 // is none. Numbers of later groups shift; tracks follow.
