@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "perfetto/ranges.h"
 
 namespace nsys::perfetto {
 namespace {

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "perfetto/calls.h"
-#include "perfetto/ranges.h"
 
 namespace nsys::perfetto {
 namespace {
@@ -106,14 +105,6 @@ double CopyBandwidth(const Trace& trace, uint32_t copy) {
     return 0;
   }
   return static_cast<double>(trace.copies.bytes[copy]) / static_cast<double>(duration_ns);
-}
-
-bool IsRange(const Trace& trace, uint32_t row) {
-  return trace.nvtx.event_type.empty() || Covers(KindOfRange(trace, row));
-}
-
-bool IsOpenRange(const Trace& trace, uint32_t row) {
-  return !trace.nvtx.event_type.empty() && IsOpen(KindOfRange(trace, row));
 }
 
 std::optional<int64_t> LaunchSkew(const Trace& trace, uint32_t call, int64_t start_ns) {

@@ -12,6 +12,7 @@
 #include "base/text_writer.h"
 #include "perfetto/layout.h"
 #include "perfetto/nvtx_names.h"
+#include "perfetto/ranges.h"
 #include "trace/trace.h"
 
 namespace nsys::perfetto {
@@ -37,11 +38,6 @@ double CopyBandwidth(const Trace& trace, uint32_t copy);
 
 // The demangled name of a kernel, where it differs from the name shown; else empty.
 std::string_view OtherKernelName(const Trace& trace, const Options& options, uint32_t kernel);
-
-// Whether an NVTX row that is drawn is a range; else it is a mark.
-bool IsRange(const Trace& trace, uint32_t row);
-// Whether it is a range without an end in the file.
-bool IsOpenRange(const Trace& trace, uint32_t row);
 
 // How much later the call starts than the work that it is linked with; nothing when it does not.
 std::optional<int64_t> LaunchSkew(const Trace& trace, uint32_t call, int64_t start_ns);

@@ -2,6 +2,7 @@
 #include "perfetto/json_events.h"
 
 #include "perfetto/extras.h"
+#include "perfetto/ranges.h"
 
 namespace nsys::perfetto {
 namespace {

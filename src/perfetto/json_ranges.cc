@@ -6,7 +6,7 @@
 #include <span>
 #include <tuple>
 
-#include "perfetto/event_text.h"
+#include "perfetto/ranges.h"
 
 namespace nsys::perfetto {
 namespace {

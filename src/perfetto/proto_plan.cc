@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "perfetto/event_text.h"
+#include "perfetto/ranges.h"
 
 namespace nsys::perfetto {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "perfetto/proto_events.h"
+#include "perfetto/ranges.h"
 
 namespace nsys::perfetto {
 

@@ -28,6 +28,14 @@ RangeKind KindOfRange(const Trace& trace, uint32_t row) {
   }
 }
 
+bool IsRange(const Trace& trace, uint32_t row) {
+  return trace.nvtx.event_type.empty() || Covers(KindOfRange(trace, row));
+}
+
+bool IsOpenRange(const Trace& trace, uint32_t row) {
+  return !trace.nvtx.event_type.empty() && IsOpen(KindOfRange(trace, row));
+}
+
 const Layout::RepairedRange* FindRepaired(std::span<const Layout::RepairedRange> repaired,
                                           uint32_t row) {
   const auto at = std::lower_bound(

@@ -35,6 +35,11 @@ inline bool Covers(RangeKind kind) {
   return kind != RangeKind::kNothing && kind != RangeKind::kMark;
 }
 
+// Whether an NVTX row that is drawn is a range; else it is a mark.
+bool IsRange(const Trace& trace, uint32_t row);
+// Whether it is a range without an end in the file.
+bool IsOpenRange(const Trace& trace, uint32_t row);
+
 // The row of `repaired`, which is by row, or nothing.
 const Layout::RepairedRange* FindRepaired(std::span<const Layout::RepairedRange> repaired,
                                           uint32_t row);
