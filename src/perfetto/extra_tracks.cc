@@ -152,15 +152,17 @@ void ExtraTracks::MoveOrigin() {
   const bool alone = layout_.counts.kernels == 0 && layout_.counts.copies == 0 &&
                      layout_.call_slices.empty() && layout_.range_slices.empty();
   int64_t origin_ns = alone ? INT64_MAX : layout_.origin_ns;
+  const auto cover = [&](uint32_t track, int64_t start_ns, int64_t end_ns) {
+    if (!layout_.IsLeftOut(track)) {
+      origin_ns = std::min(origin_ns, start_ns);
+      layout_.last_ns = std::max(layout_.last_ns, end_ns);
+    }
+  };
   for (const ExtraSlice& slice : layout_.extra_slices) {
-    origin_ns = std::min(origin_ns, slice.start_ns);
-    layout_.last_ns = std::max(layout_.last_ns, slice.end_ns);
+    cover(slice.track, slice.start_ns, slice.end_ns);
   }
   for (const CounterSample& sample : layout_.counter_samples) {
-    if (!layout_.tracks[sample.track].proto_only) {
-      origin_ns = std::min(origin_ns, sample.time_ns);
-      layout_.last_ns = std::max(layout_.last_ns, sample.time_ns);
-    }
+    cover(sample.track, sample.time_ns, sample.time_ns);
   }
   layout_.origin_ns = origin_ns == INT64_MAX ? layout_.origin_ns : origin_ns;
   if (!layout_.anchored) {
@@ -173,14 +175,12 @@ void ExtraTracks::Finish() {
   layout_.extra_slices = ByTrack(std::move(slices_), place, layout_.tracks.size());
   layout_.counter_samples = ByTrack(std::move(samples_), place, layout_.tracks.size());
   MoveOrigin();
-  std::vector<CounterSample>& samples = layout_.counter_samples;
-  for (CounterSample& sample : samples) {
+  for (CounterSample& sample : layout_.counter_samples) {
     sample.time_ns = std::max(sample.time_ns, layout_.origin_ns);
   }
-  layout_.counts.extra_slices = static_cast<int64_t>(layout_.extra_slices.size());
-  layout_.counts.counter_samples = std::count_if(
-      samples.begin(), samples.end(),
-      [&](const CounterSample& sample) { return !layout_.tracks[sample.track].proto_only; });
+  const auto is_counted = [&](const auto& item) { return !layout_.IsLeftOut(item.track); };
+  layout_.counts.extra_slices = std::ranges::count_if(layout_.extra_slices, is_counted);
+  layout_.counts.counter_samples = std::ranges::count_if(layout_.counter_samples, is_counted);
 }
 
 }  // namespace nsys::perfetto

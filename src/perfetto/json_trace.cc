@@ -45,14 +45,14 @@ class JsonTrace {
         break;
       case JsonSection::kExtras:
         for (size_t i = part.begin.first; i < part.end.first; ++i) {
-          if (!IsLeftOut(layout_.extra_slices[i].track)) {
+          if (!layout_.IsLeftOut(layout_.extra_slices[i].track)) {
             events_.Extra(out, layout_.extra_slices[i]);
           }
         }
         break;
       case JsonSection::kCounters:
         for (size_t i = part.begin.first; i < part.end.first; ++i) {
-          if (!IsLeftOut(layout_.counter_samples[i].track)) {
+          if (!layout_.IsLeftOut(layout_.counter_samples[i].track)) {
             events_.Counter(out, layout_.counter_samples[i]);
           }
         }
@@ -65,8 +65,6 @@ class JsonTrace {
   }
 
  private:
-  bool IsLeftOut(uint32_t track) const { return layout_.tracks[track].proto_only; }
-
   void Calls(JsonOut& out, const JsonPart& part) const {
     for (JsonPlace place = part.begin; place != part.end;) {
       const Placed& slice = layout_.call_slices[place.first];

@@ -72,7 +72,7 @@ struct Track {
   int64_t stream = 0;      // of kStream
   std::string name = {};
   std::string detail = {};  // what its thread is called; may be empty
-  bool proto_only = false;  // in the protobuf trace alone: the JSON leaves out it and its samples
+  bool proto_only = false;  // in the protobuf trace alone, see Layout::IsLeftOut
 };
 
 // Whether the track shows what one thread did.
@@ -210,6 +210,8 @@ struct Layout {
   static bool HasArrow(const Trace& trace, uint32_t call, int64_t start_ns) {
     return call != kNoCall && trace.calls.start_ns[call] <= start_ns;
   }
+  // Whether the JSON leaves out what lies on the track.
+  bool IsLeftOut(uint32_t track) const { return tracks[track].proto_only; }
   // The span of an NVTX row as drawn: repaired, and with an end where the file has none.
   Span RangeSpan(const Trace& trace, uint32_t row) const;
   bool IsRepaired(uint32_t row) const;
