@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "perfetto/json_plan.h"
 
+#include "perfetto/work_order.h"
+
 namespace nsys::perfetto {
 namespace {
 
@@ -76,30 +78,32 @@ class Planner {
 
   void AddWork() {
     begin_ = {};
-    const size_t kernels = trace_.kernels.size();
-    const size_t copies = trace_.copies.size();
-    size_t kernel = 0;
-    size_t copy = 0;
-    while (kernel < kernels || copy < copies) {
-      size_t bytes = 0;
-      if (copy == copies || (kernel < kernels && KernelIsFirst(trace_, kernel, copy))) {
-        if (layout_.kernel_stream_track[kernel] != kNone) {
-          bytes = kKernelBytes + 3 * id_bytes_ +
-                  (flows_.HasKernelFlow(static_cast<uint32_t>(kernel))
-                       ? 2 * (kFlowBytes + 2 * id_bytes_)
-                       : 0);
-        }
-        ++kernel;
-      } else {
-        if (layout_.copy_stream_track[copy] != kNone) {
-          bytes = kCopyBytes + kFlowBytes + UsagesOf(copy) * (kUsageBytes + kFlowBytes) +
-                  (4 + 3 * UsagesOf(copy)) * id_bytes_;
-        }
-        ++copy;
-      }
-      Add(JsonSection::kWork, bytes, {kernel, copy});
+    JsonPlace next;
+    ForEachWork(
+        trace_,
+        [&](uint32_t kernel) {
+          ++next.first;
+          Add(JsonSection::kWork, KernelBytes(kernel), next);
+        },
+        [&](uint32_t copy) {
+          ++next.second;
+          Add(JsonSection::kWork, CopyBytes(copy), next);
+        });
+    Cut(JsonSection::kWork, next);
+  }
+  size_t KernelBytes(uint32_t kernel) const {
+    if (layout_.kernel_stream_track[kernel] == kNone) {
+      return 0;
     }
-    Cut(JsonSection::kWork, {kernels, copies});
+    return kKernelBytes + 3 * id_bytes_ +
+           (flows_.HasKernelFlow(kernel) ? 2 * (kFlowBytes + 2 * id_bytes_) : 0);
+  }
+  size_t CopyBytes(uint32_t copy) const {
+    if (layout_.copy_stream_track[copy] == kNone) {
+      return 0;
+    }
+    return kCopyBytes + kFlowBytes + UsagesOf(copy) * (kUsageBytes + kFlowBytes) +
+           (4 + 3 * UsagesOf(copy)) * id_bytes_;
   }
 
   // The usual length of a name, of every so many ranges.

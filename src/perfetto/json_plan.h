@@ -24,7 +24,7 @@ enum class JsonSection : uint8_t {
 };
 
 // A place in a section. Of kCalls: a slice, and how much of it is written: nothing, itself, itself
-// and an arrow, …. Of kWork: a kernel and a copy. Of the others: a row, and nothing.
+// and an arrow, …. Of kWork: a WorkPlace. Of the others: a row, and nothing.
 struct JsonPlace {
   size_t first = 0;
   size_t second = 0;
@@ -41,12 +41,5 @@ struct JsonPart {
 // The parts in their order, each of about `block_bytes` of text. O(rows).
 std::vector<JsonPart> PlanJson(const Trace& trace, const Layout& layout, const FlowIndex& flows,
                                const std::vector<RangeEvent>& ranges, size_t block_bytes);
-
-// Whether a kernel comes before a copy: by start, then end, then the kernel.
-inline bool KernelIsFirst(const Trace& trace, size_t kernel, size_t copy) {
-  const Span a = trace.kernels.span(kernel);
-  const Span b = trace.copies.span(copy);
-  return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns <= b.end_ns;
-}
 
 }  // namespace nsys::perfetto

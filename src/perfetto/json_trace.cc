@@ -9,6 +9,7 @@
 #include "perfetto/json_events.h"
 #include "perfetto/json_plan.h"
 #include "perfetto/json_ranges.h"
+#include "perfetto/work_order.h"
 
 namespace nsys::perfetto {
 namespace {
@@ -86,22 +87,18 @@ class JsonTrace {
   }
 
   void Work(JsonOut& out, const JsonPart& part) const {
-    size_t kernel = part.begin.first;
-    size_t copy = part.begin.second;
-    while (kernel < part.end.first || copy < part.end.second) {
-      if (copy == part.end.second ||
-          (kernel < part.end.first && KernelIsFirst(trace_, kernel, copy))) {
-        if (layout_.kernel_stream_track[kernel] != kNone) {
-          events_.Kernel(out, static_cast<uint32_t>(kernel));
-        }
-        ++kernel;
-      } else {
-        if (layout_.copy_stream_track[copy] != kNone) {
-          events_.Copy(out, static_cast<uint32_t>(copy));
-        }
-        ++copy;
-      }
-    }
+    ForEachWork(
+        trace_, {part.begin.first, part.begin.second}, {part.end.first, part.end.second},
+        [&](uint32_t kernel) {
+          if (layout_.kernel_stream_track[kernel] != kNone) {
+            events_.Kernel(out, kernel);
+          }
+        },
+        [&](uint32_t copy) {
+          if (layout_.copy_stream_track[copy] != kNone) {
+            events_.Copy(out, copy);
+          }
+        });
   }
 
   const Trace& trace_;

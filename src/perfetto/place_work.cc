@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "perfetto/placement.h"
+#include "perfetto/work_order.h"
 
 namespace nsys::perfetto {
 namespace {
@@ -13,28 +14,17 @@ class WorkPlacer {
   WorkPlacer(const Parts& parts, TrackPlan& plan, Hull& drawn, Layout& layout)
       : parts_(parts), trace_(parts.trace), plan_(plan), drawn_(drawn), layout_(layout) {}
 
-  // Streams show both: they get lanes in order of (start, end, kernels first, row).
+  // In one order: streams show both.
   void Run() {
     Prepare();
-    uint32_t copy = 0;
-    for (uint32_t kernel = 0; kernel < trace_.kernels.size(); ++kernel) {
-      while (copy < trace_.copies.size() && CopyIsBefore(copy, kernel)) {
-        PlaceCopy(copy++);
-      }
-      PlaceKernel(kernel);
-    }
-    while (copy < trace_.copies.size()) {
-      PlaceCopy(copy++);
-    }
+    ForEachWork(
+        trace_, [&](uint32_t kernel) { PlaceKernel(kernel); },
+        [&](uint32_t copy) { PlaceCopy(copy); });
     layout_.copy_usage_begin.push_back(static_cast<uint32_t>(layout_.copy_usage.size()));
   }
 
  private:
   void Prepare();
-  bool CopyIsBefore(uint32_t copy, uint32_t kernel) const {
-    return std::tie(trace_.copies.start_ns[copy], trace_.copies.end_ns[copy]) <
-           std::tie(trace_.kernels.start_ns[kernel], trace_.kernels.end_ns[kernel]);
-  }
   uint32_t StreamOf(const Lane& lane, uint32_t group);
   uint32_t& KernelsSoFar(uint32_t stream, uint32_t group, const Lane& lane);
   void PlaceKernel(uint32_t kernel);

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "perfetto/ranges.h"
+#include "perfetto/work_order.h"
 
 namespace nsys::perfetto {
 namespace {
@@ -89,30 +90,15 @@ void ProtoPlan::FillItems(const Trace& trace, const Layout& layout) {
   track_fill_ = {};
 }
 
-// Kernels and copies by (start, end, kernel before copy, row).
 void ProtoPlan::FillStreams(const Trace& trace, const Layout& layout) {
   const auto place = [&](uint32_t track, uint32_t item) {
     if (track != kNone) {
       items_[track_fill_[track]++] = item;
     }
   };
-  uint32_t copy = 0;
-  const auto copies = static_cast<uint32_t>(trace.copies.size());
-  const auto place_copy = [&] {
-    place(layout.copy_stream_track[copy], copy | kCopyItem);
-    ++copy;
-  };
-  for (uint32_t kernel = 0; kernel < trace.kernels.size(); ++kernel) {
-    const std::pair at(trace.kernels.start_ns[kernel], trace.kernels.end_ns[kernel]);
-    while (copy < copies &&
-           std::pair(trace.copies.start_ns[copy], trace.copies.end_ns[copy]) < at) {
-      place_copy();
-    }
-    place(layout.kernel_stream_track[kernel], kernel);
-  }
-  while (copy < copies) {
-    place_copy();
-  }
+  ForEachWork(
+      trace, [&](uint32_t kernel) { place(layout.kernel_stream_track[kernel], kernel); },
+      [&](uint32_t copy) { place(layout.copy_stream_track[copy], copy | kCopyItem); });
 }
 
 // Outer slices before inner ones. Most tracks are in this order already.
