@@ -38,6 +38,14 @@ inline int64_t FlowEnd(const Events& work, uint32_t row) {
   return work.end_ns[row] - work.start_ns[row] <= 1 ? work.start_ns[row] : work.start_ns[row] + 1;
 }
 
+// Whether arrows to work on the track `target` leave from a call where it is drawn on the track
+// `call`. A call is drawn under the process and the device of all that it launched.
+inline bool LeavesFrom(const Layout& layout, uint32_t call, uint32_t target) {
+  const Group& group = layout.GroupOf(call);
+  return group.host ? group.global_pid == layout.GroupOf(target).global_pid
+                    : layout.tracks[call].group == layout.tracks[target].group;
+}
+
 // The work that each call has arrows to.
 class FlowIndex {
  public:

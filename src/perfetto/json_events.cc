@@ -109,13 +109,8 @@ void JsonEvents::Call(JsonOut& out, const Placed& slice) const {
       slice.track, [&] { text_.PutCallArgs(out.text, call, DeviceOfTrack(slice.track)); });
 }
 
-bool JsonEvents::LeavesFrom(uint32_t track, int64_t device) const {
-  const Group& group = layout_.groups[layout_.tracks[track].group];
-  return group.host || group.device == device;
-}
-
 void JsonEvents::KernelFlowStarts(JsonOut& out, const Placed& slice, uint32_t kernel) const {
-  if (!LeavesFrom(slice.track, DeviceOfTrack(layout_.kernel_stream_track[kernel]))) {
+  if (!LeavesFrom(layout_, slice.track, layout_.kernel_stream_track[kernel])) {
     return;
   }
   const FlowPoint point = {
@@ -126,12 +121,11 @@ void JsonEvents::KernelFlowStarts(JsonOut& out, const Placed& slice, uint32_t ke
 void JsonEvents::CopyFlowStarts(JsonOut& out, const Placed& slice, uint32_t copy) const {
   const FlowPoint point = {false, FlowStart(trace_.calls, slice.row, trace_.copies.start_ns[copy]),
                            slice.track};
-  if (LeavesFrom(slice.track, DeviceOfTrack(layout_.copy_stream_track[copy]))) {
+  if (LeavesFrom(layout_, slice.track, layout_.copy_stream_track[copy])) {
     CopyFlow(out, copy, point);
   }
-  for (uint32_t i = layout_.copy_usage_begin[copy]; i < layout_.copy_usage_begin[copy + 1]; ++i) {
-    const CopyUsage& usage = layout_.copy_usage[i];
-    if (usage.flow != kNone && LeavesFrom(slice.track, usage.device)) {
+  for (const CopyUsage& usage : layout_.UsagesOf(copy)) {
+    if (usage.flow != kNone && LeavesFrom(layout_, slice.track, usage.track)) {
       UsageFlow(out, usage, point);
     }
   }
@@ -154,10 +148,7 @@ void JsonEvents::Copy(JsonOut& out, uint32_t copy) const {
   const uint32_t stream = layout_.copy_stream_track[copy];
   const Span span = trace_.copies.span(copy);
   const auto name = Constant(out, CopyName(trace_.copies.kind[copy]));
-  const auto usages =
-      std::span(layout_.copy_usage)
-          .subspan(layout_.copy_usage_begin[copy],
-                   layout_.copy_usage_begin[copy + 1] - layout_.copy_usage_begin[copy]);
+  const auto usages = layout_.UsagesOf(copy);
   Slice(out, name, "cuda_memcpy", span, stream, [&] { text_.PutCopyArgs(out.text, copy); });
   for (const CopyUsage& usage : usages) {
     Slice(out, name, "cuda_copy_usage", span, usage.track,

@@ -73,11 +73,7 @@ class JsonEvents {
     bool projected;
   };
   void RangePoint(JsonOut& out, RangeEvent event, const DrawnRange& range) const;
-  // Whether arrows to `device` leave from a call on this track.
-  bool LeavesFrom(uint32_t track, int64_t device) const;
-  int64_t DeviceOfTrack(uint32_t track) const {
-    return layout_.groups[layout_.tracks[track].group].device;
-  }
+  int64_t DeviceOfTrack(uint32_t track) const { return layout_.GroupOf(track).device; }
 
   const Trace& trace_;
   const Layout& layout_;

@@ -52,10 +52,6 @@ class Planner {
     bytes_ = 0;
   }
 
-  size_t UsagesOf(size_t copy) const {
-    return layout_.copy_usage_begin[copy + 1] - layout_.copy_usage_begin[copy];
-  }
-
   void AddCalls() {
     begin_ = {};
     const size_t flow_bytes = kFlowBytes + 2 * id_bytes_;
@@ -66,9 +62,11 @@ class Planner {
       const size_t units = 1 + kernels + copies.size();
       for (size_t unit = 0; unit < units; ++unit) {
         const size_t bytes =
-            unit == 0 ? kCallBytes + id_bytes_
-                      : (unit <= kernels ? 2 * flow_bytes
-                                         : (1 + UsagesOf(copies[unit - 1 - kernels])) * flow_bytes);
+            unit == 0
+                ? kCallBytes + id_bytes_
+                : (unit <= kernels
+                       ? 2 * flow_bytes
+                       : (1 + layout_.UsagesOf(copies[unit - 1 - kernels]).size()) * flow_bytes);
         Add(JsonSection::kCalls, bytes,
             unit + 1 == units ? JsonPlace{i + 1, 0} : JsonPlace{i, unit + 1});
       }
@@ -102,8 +100,9 @@ class Planner {
     if (layout_.copy_stream_track[copy] == kNone) {
       return 0;
     }
-    return kCopyBytes + kFlowBytes + UsagesOf(copy) * (kUsageBytes + kFlowBytes) +
-           (4 + 3 * UsagesOf(copy)) * id_bytes_;
+    const size_t usages = layout_.UsagesOf(copy).size();
+    return kCopyBytes + kFlowBytes + usages * (kUsageBytes + kFlowBytes) +
+           (4 + 3 * usages) * id_bytes_;
   }
 
   // The usual length of a name, of every so many ranges.

@@ -210,6 +210,11 @@ struct Layout {
   static bool HasArrow(const Trace& trace, uint32_t call, int64_t start_ns) {
     return call != kNoCall && trace.calls.start_ns[call] <= start_ns;
   }
+  std::span<const CopyUsage> UsagesOf(uint32_t copy) const {
+    return std::span(copy_usage)
+        .subspan(copy_usage_begin[copy], copy_usage_begin[copy + 1] - copy_usage_begin[copy]);
+  }
+  const Group& GroupOf(uint32_t track) const { return groups[tracks[track].group]; }
   // Whether the JSON leaves out what lies on the track.
   bool IsLeftOut(uint32_t track) const { return tracks[track].proto_only; }
   // The span of an NVTX row as drawn: repaired, and with an end where the file has none.

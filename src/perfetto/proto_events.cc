@@ -55,7 +55,7 @@ int64_t ProtoEvents::Write(const ProtoPlan& plan, const ProtoPlan::Part& part, u
       Nested(plan, part);
       break;
     case TrackKind::kApi:
-      each([&](uint32_t row) { Call(row, track); });
+      each([&](uint32_t row) { Call(row, part.track); });
       break;
     default:
       Extras(part);
@@ -198,32 +198,28 @@ void ProtoEvents::Usage(const CopyUsage& usage) {
   WriteSpan(trace_.copies, usage.copy);
 }
 
-void ProtoEvents::Call(uint32_t row, const Track& track) {
+void ProtoEvents::Call(uint32_t row, uint32_t track) {
   sequence_.OpenSlice(Of(ProtoCategory::kApi), texts_.OfCall(trace_.calls.name[row]));
-  CallFlows(row, track.group);
+  CallFlows(row, track);
   OptionalArg(ProtoArg::kCorrelation, trace_.calls.correlation[row]);
   CallId(ProtoArg::kEventId, row);
   RecordedEndArg(trace_.calls, row);
   WriteSpan(trace_.calls, row);
 }
 
-// The arrows to work of the group on which the call is drawn here; of all, on the processor's side.
-void ProtoEvents::CallFlows(uint32_t row, uint32_t group) {
-  const bool all = layout_.groups[group].host;
-  const auto here = [&](uint32_t track) { return all || layout_.tracks[track].group == group; };
+void ProtoEvents::CallFlows(uint32_t row, uint32_t track) {
   for (const uint32_t kernel : source_.flows.KernelsOf(row)) {
-    if (here(layout_.kernel_stream_track[kernel])) {
+    if (LeavesFrom(layout_, track, layout_.kernel_stream_track[kernel])) {
       sequence_.FlowOut(source_.flow_ids.Of(FlowKind::kKernel, kernel));
       sequence_.FlowOut(source_.flow_ids.Of(FlowKind::kCore, kernel));
     }
   }
   for (const uint32_t copy : source_.flows.CopiesOf(row)) {
-    if (here(layout_.copy_stream_track[copy])) {
+    if (LeavesFrom(layout_, track, layout_.copy_stream_track[copy])) {
       sequence_.FlowOut(source_.flow_ids.Of(FlowKind::kCopy, copy));
     }
-    for (uint32_t i = layout_.copy_usage_begin[copy]; i < layout_.copy_usage_begin[copy + 1]; ++i) {
-      const CopyUsage& usage = layout_.copy_usage[i];
-      if (usage.flow != kNone && here(usage.track)) {
+    for (const CopyUsage& usage : layout_.UsagesOf(copy)) {
+      if (usage.flow != kNone && LeavesFrom(layout_, track, usage.track)) {
         sequence_.FlowOut(source_.flow_ids.Of(FlowKind::kUsage, usage.flow));
       }
     }

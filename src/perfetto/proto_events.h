@@ -56,8 +56,8 @@ class ProtoEvents {
   void CopyArgs(uint32_t row);
   void Usage(const CopyUsage& usage);
   void BytesArgs(uint32_t row);
-  void Call(uint32_t row, const Track& track);
-  void CallFlows(uint32_t row, uint32_t group);
+  void Call(uint32_t row, uint32_t track);
+  void CallFlows(uint32_t row, uint32_t track);
   void Nested(const ProtoPlan& plan, const ProtoPlan::Part& part);
   void Range(TrackKind kind, uint32_t item);
   void RangeArgs(uint32_t row);
