@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "perfetto/flows.h"
 
+#include "base/hash.h"
+
 namespace nsys::perfetto {
 
 FlowIds::FlowIds(std::string_view report) {
-  constexpr uint32_t kOffset = 2166136261U;  // FNV-1a
-  constexpr uint32_t kPrime = 16777619U;
   constexpr int kHashBits = 19;
-  uint32_t hash = kOffset;
-  for (const char c : report) {
-    hash = (hash ^ static_cast<uint8_t>(c)) * kPrime;
-  }
+  uint32_t hash = Fnv32(report);
   hash = (hash >> kHashBits ^ hash) & ((1U << kHashBits) - 1);
   base_ = uint64_t{hash == 0 ? 1U : hash} << 2;  // never 0: some readers take that for no id
 }

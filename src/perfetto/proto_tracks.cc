@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/hash.h"
 #include "perfetto/proto_fields.h"
 
 namespace nsys::perfetto {
@@ -153,13 +154,9 @@ class TrackWriter {
 
 }  // namespace
 
-// FNV-1a of the report, not 0, above the bits that tell tracks apart.
+// A hash of the report, not 0, above the bits that tell tracks apart.
 TrackUuids::TrackUuids(std::string_view report) {
-  uint32_t hash = 2166136261U;
-  for (const char byte : report) {
-    hash = (hash ^ static_cast<uint8_t>(byte)) * 16777619U;
-  }
-  hash &= 0xFFFFFF;
+  const uint32_t hash = Fnv32(report) & 0xFFFFFF;
   base_ = static_cast<uint64_t>(hash == 0 ? 1 : hash) << 36;
 }
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/number.h"
 
 namespace nsys::perfetto {
@@ -76,11 +77,7 @@ bool IsWhole(const Journal& journal) {
 }  // namespace
 
 std::string HiddenName(const std::string& path, std::string_view prefix) {
-  uint64_t hash = 14695981039346656037U;  // FNV-1a
-  for (const char c : path) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-  }
-  return fmt::format("{}/{}{:016x}", FolderOf(path), prefix, hash);
+  return fmt::format("{}/{}{:016x}", FolderOf(path), prefix, Fnv64(path));
 }
 
 std::string Journal::ToText() const {
