@@ -8,16 +8,9 @@
 #include <span>
 #include <string>
 
-namespace nsys {
+#include "base/varint.h"
 
-// Appends a number in the base-128 form, lowest part first.
-inline void AppendVarint(std::string& out, uint64_t value) {
-  while (value >= 0x80) {
-    out.push_back(static_cast<char>((value & 0x7F) | 0x80));
-    value >>= 7;
-  }
-  out.push_back(static_cast<char>(value));
-}
+namespace nsys {
 
 // Appends `values`, each below 2^width, 1 <= width <= 32.
 template <typename T>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "base/thrift_compact.h"
 
+#include "base/varint.h"
+
 namespace nsys {
 namespace {
 
@@ -36,7 +38,7 @@ void ThriftWriter::BeginList(int field, ThriftType element, size_t size) {
     out_.push_back(static_cast<char>(size << 4 | Code(element)));
   } else {
     out_.push_back(static_cast<char>(kLongList << 4 | Code(element)));
-    Varint(size);
+    AppendVarint(out_, size);
   }
 }
 
@@ -46,7 +48,7 @@ void ThriftWriter::End() {
 }
 
 void ThriftWriter::TextElement(std::string_view text) {
-  Varint(text.size());
+  AppendVarint(out_, text.size());
   out_.append(text);
 }
 
@@ -68,16 +70,8 @@ void ThriftWriter::Number(int field, ThriftType type, int64_t value) {
   ZigZag(value);
 }
 
-void ThriftWriter::Varint(uint64_t value) {
-  while (value >= 0x80) {
-    out_.push_back(static_cast<char>((value & 0x7F) | 0x80));
-    value >>= 7;
-  }
-  out_.push_back(static_cast<char>(value));
-}
-
 void ThriftWriter::ZigZag(int64_t value) {
-  Varint(static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63));
+  AppendVarint(out_, static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63));
 }
 
 ThriftReader::Field ThriftReader::NextField(int previous) {

@@ -56,7 +56,6 @@ class ThriftWriter {
  private:
   void Field(int field, ThriftType type);
   void Number(int field, ThriftType type, int64_t value);
-  void Varint(uint64_t value);
   void ZigZag(int64_t value);
 
   std::string& out_;
