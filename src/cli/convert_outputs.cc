@@ -18,6 +18,7 @@
 #include "perfetto/event_table.h"
 #include "perfetto/json_trace.h"
 #include "perfetto/proto_trace.h"
+#include "perfetto/write_options.h"
 
 namespace nsys {
 namespace {

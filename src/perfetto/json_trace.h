@@ -3,23 +3,16 @@
 // Layout::origin_ns as exact decimals, so that no nanosecond is lost.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 
 #include "base/block_sink.h"
 #include "base/result.h"
 #include "perfetto/layout.h"
+#include "perfetto/write_options.h"
 #include "trace/trace.h"
 
 namespace nsys::perfetto {
-
-struct WriteOptions {
-  int threads = 1;                               // the bytes do not depend on it
-  size_t block_bytes = size_t{1} << 20;          // about what a thread makes at a time
-  std::function<void(int64_t events)> progress;  // may be empty; called in the calling thread
-};
 
 // Writes the whole array to `sink` (without Finish) and returns the number of its elements.
 Result<int64_t> WriteJsonTrace(const Trace& trace, const Layout& layout,

@@ -7,8 +7,8 @@
 
 #include "base/block_sink.h"
 #include "base/result.h"
-#include "perfetto/json_trace.h"
 #include "perfetto/layout.h"
+#include "perfetto/write_options.h"
 #include "trace/trace.h"
 
 namespace nsys::perfetto {
