@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "perfetto/extras.h"
+#include "perfetto/track_names.h"
 #include "perfetto/tracks.h"
 
 namespace nsys::perfetto {
@@ -82,7 +83,7 @@ Track ExtraTracks::Finished(const PlannedTrack& planned) const {
   track.name = state.name;
   track.proto_only = state.proto_only;
   if (planned.lane > 0) {
-    track.name += " / Lane " + std::to_string(planned.lane + 1);
+    track.name += LaneSuffix(planned.lane);
   }
   if (track.kind == TrackKind::kOsrt || track.kind == TrackKind::kOverhead) {
     track.source_tid = state.about.first;

@@ -2,6 +2,7 @@
 #include "perfetto/processes.h"
 
 #include "layout_test_util.h"
+#include "perfetto/track_names.h"
 #include "perfetto/tracks.h"
 
 namespace nsys::perfetto {
@@ -83,6 +84,14 @@ TEST(TracksTest, GroupsAreAddedInTheirPlace) {
                                                           "CUDA Device 0 / Source PID 10"}));
   EXPECT_EQ(Where(layout, layout.kernel_stream_track[0]), before);
   EXPECT_EQ(layout.groups[1].sort_index, -9'999);
+}
+
+TEST(TracksTest, NamesWithoutLane) {
+  EXPECT_EQ(WithoutLane("CUDA API 7" + LaneSuffix(11)), "CUDA API 7");
+  EXPECT_EQ(WithoutLane("CUDA API 7 / Lane 12"), "CUDA API 7");
+  EXPECT_EQ(WithoutLane("CUDA API 7 / Lane "), "CUDA API 7 / Lane ");
+  EXPECT_EQ(WithoutLane("a / Lane x"), "a / Lane x");
+  EXPECT_EQ(WithoutLane("a"), "a");
 }
 
 TEST(TracksTest, NamesOfTheCaptureAreDetails) {

@@ -321,23 +321,15 @@ TEST(ProtoTrace, Tracks) {
   const TrackUuids uuids("r");
   const std::string root = fmt::format("{:x}", uuids.OfGroup(0));
   const std::string thread = fmt::format("{:x}", uuids.OfThread(0));
-  EXPECT_THAT(
-      ProtoDecoder::Lines(Written(trace, builder.layout)),
-      ElementsAre(
-          "track " + root + " in 0: CUDA Device 0 / Source PID 100 rank -10000 about python",
-          "track " + thread + " in " + root + ": Thread 9 (loader) rank 20",
-          "track " + TrackId(0) + " in " + root + ": Core rank -300 key Core",
-          "track " + TrackId(1) + " in " + root + ": Core rank -299 key Core",
-          "track " + TrackId(2) + " in " + thread + ": CUDA API 9 rank 40",
-          "track " + TrackId(3) + " in " + thread + ": NVTX Thread 9 rank 20",
-          "track " + TrackId(4) + " in " + root + ": Used rank 90 counter"));
-}
-
-TEST(ProtoTrace, NamesWithoutLane) {
-  EXPECT_EQ(WithoutLane("CUDA API 7 / Lane 12"), "CUDA API 7");
-  EXPECT_EQ(WithoutLane("CUDA API 7 / Lane "), "CUDA API 7 / Lane ");
-  EXPECT_EQ(WithoutLane("a / Lane x"), "a / Lane x");
-  EXPECT_EQ(WithoutLane("a"), "a");
+  EXPECT_THAT(ProtoDecoder::Lines(Written(trace, builder.layout)),
+              ElementsAre("track " + root +
+                              " in 0: CUDA Device 0 / Source PID 100 rank -10000 about python",
+                          "track " + thread + " in " + root + ": Thread 9 (loader) rank 20",
+                          "track " + TrackId(0) + " in " + root + ": Core rank -300 key Core",
+                          "track " + TrackId(1) + " in " + root + ": Core rank -299 key Core",
+                          "track " + TrackId(2) + " in " + thread + ": CUDA API 9 rank 40",
+                          "track " + TrackId(3) + " in " + thread + ": NVTX Thread 9 rank 20",
+                          "track " + TrackId(4) + " in " + root + ": Used rank 90 counter"));
 }
 
 // Ranges that nest at random, and kernels; many parts and blocks.

@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "perfetto/proto_fields.h"
+#include "perfetto/track_names.h"
 
 namespace nsys::perfetto {
 namespace {
@@ -16,8 +17,6 @@ namespace {
 constexpr uint64_t kExplicitOrder = 3;
 constexpr uint64_t kDoNotMerge = 2;
 constexpr uint64_t kMergeByKey = 3;
-
-constexpr std::string_view kLanePart = " / Lane ";
 
 struct Description {
   uint64_t uuid = 0;
@@ -158,17 +157,6 @@ class TrackWriter {
 TrackUuids::TrackUuids(std::string_view report) {
   const uint32_t hash = Fnv32(report) & 0xFFFFFF;
   base_ = static_cast<uint64_t>(hash == 0 ? 1 : hash) << 36;
-}
-
-std::string_view WithoutLane(std::string_view name) {
-  const size_t at = name.rfind(kLanePart);
-  if (at == std::string_view::npos || at + kLanePart.size() == name.size()) {
-    return name;
-  }
-  const std::string_view number = name.substr(at + kLanePart.size());
-  const bool digits =
-      std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
-  return digits ? name.substr(0, at) : name;
 }
 
 int64_t WriteTracks(const Layout& layout, uint32_t sequence, ProtoBuffer& out) {

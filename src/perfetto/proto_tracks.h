@@ -30,7 +30,4 @@ class TrackUuids {
 // Appends a packet for each track, of the packet sequence `sequence`; returns their number.
 int64_t WriteTracks(const Layout& layout, uint32_t sequence, ProtoBuffer& out);
 
-// The name without " / Lane 2".
-std::string_view WithoutLane(std::string_view name);
-
 }  // namespace nsys::perfetto

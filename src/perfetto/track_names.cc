@@ -12,6 +12,8 @@
 namespace nsys::perfetto {
 namespace {
 
+constexpr std::string_view kLanePart = " / Lane ";
+
 std::string_view ProcessNameOf(const Trace& trace, int64_t global_pid) {
   const auto at = std::lower_bound(
       trace.process_names.begin(), trace.process_names.end(), global_pid,
@@ -61,7 +63,7 @@ std::string GroupName(const Group& group) {
 }
 
 std::string TrackName(const Track& track, size_t lanes) {
-  const std::string lane = fmt::format(" / Lane {}", track.lane + 1);
+  const std::string lane = LaneSuffix(track.lane);
   const std::string later_lane = track.lane > 0 ? lane : "";
   switch (track.kind) {
     case TrackKind::kStream:
@@ -88,6 +90,19 @@ std::string TrackName(const Track& track, size_t lanes) {
     default:
       return {};
   }
+}
+
+std::string LaneSuffix(uint32_t lane) { return fmt::format("{}{}", kLanePart, lane + 1); }
+
+std::string_view WithoutLane(std::string_view name) {
+  const size_t at = name.rfind(kLanePart);
+  if (at == std::string_view::npos || at + kLanePart.size() == name.size()) {
+    return name;
+  }
+  const std::string_view number = name.substr(at + kLanePart.size());
+  const bool digits =
+      std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return digits ? name.substr(0, at) : name;
 }
 
 int32_t DeviceTrackSortIndex(const Track& track) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "perfetto/layout.h"
 #include "trace/trace.h"
@@ -16,6 +17,10 @@ namespace nsys::perfetto {
 std::string GroupName(const Group& group);
 // `lanes`: of the track's subject.
 std::string TrackName(const Track& track, size_t lanes);
+// " / Lane 2": the end of the names of a track's lanes, which count from 0.
+std::string LaneSuffix(uint32_t lane);
+// The name without such an end.
+std::string_view WithoutLane(std::string_view name);
 // The order of tracks of the GPU in their group; 0 for tracks of a thread.
 int32_t DeviceTrackSortIndex(const Track& track);
 // Fills the details of all groups and tracks.
