@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "base/text_writer.h"
 #include "perfetto/ranges.h"
 
 namespace nsys::perfetto {
@@ -70,6 +71,103 @@ EventLabels::EventLabels(const Layout& layout) : report(ToValidUtf8(layout.optio
   for (size_t place = 0; place <= kCopyKinds; ++place) {
     const int32_t kind = place < kCopyKinds ? static_cast<int32_t>(place) : -1;
     copy_types[place] = fmt::format("cuda_memcpy_{}", CopyDirectionKey(kind));
+  }
+}
+
+template <typename T, typename Of>
+const std::vector<T>& EventEncoder::Fill(std::vector<T>& values, const Of& of) {
+  values.clear();
+  for (const Row& row : rows_) {
+    values.push_back(static_cast<T>(of(row)));
+  }
+  return values;
+}
+
+template <typename Of>
+void EventEncoder::Names(const Of& of) {
+  encoder_.Names(Fill<std::string_view>(names_, of));
+}
+
+template <typename Of>
+void EventEncoder::Integers(const Of& of) {
+  encoder_.Integers(Fill<int64_t>(integers_, of));
+}
+
+template <typename Of>
+void EventEncoder::RepeatedIntegers(const Of& of) {
+  encoder_.RepeatedIntegers(Fill<int64_t>(integers_, of));
+}
+
+template <typename Has, typename Of>
+void EventEncoder::IntegersWhere(const Has& has, const Of& of) {
+  Fill<uint8_t>(present_, has);
+  encoder_.Integers(Fill<int64_t>(integers_, of), present_);
+}
+
+template <typename Of>
+void EventEncoder::Microseconds(const Of& of) {
+  constexpr double kNsPerUs = 1000;
+  encoder_.Doubles(Fill<double>(
+      doubles_, [&](const Row& row) { return static_cast<double>(of(row)) / kNsPerUs; }));
+}
+
+template <typename Put>
+auto EventEncoder::Each(const Put& put) const {
+  return [this, put](TextWriter& out, size_t i) { put(out, rows_[i]); };
+}
+
+void EventEncoder::Encode(const EventPart& part, const BlockSink& sink, ParquetRowGroup& group) {
+  section_ = part.section;
+  CollectRows(part);
+  encoder_.Begin(rows_.size());
+  encoder_.Constant(labels_.report);
+  EncodeTypes();
+  EncodeNames();
+  encoder_.Constant("X");
+  EncodeTimes();
+  EncodePlaces();
+  EncodeArgs();
+  EncodeIds();
+  EncodeNumbers();
+  encoder_.Nulls();  // depends_on_event_id
+  encoder_.Nulls();  // dependency_type
+  EncodeAdditions();
+  encoder_.End(sink, group);
+}
+
+void EventEncoder::CollectRows(const EventPart& part) {
+  rows_.clear();
+  if (section_ == EventSection::kNvtx) {
+    CollectNvtx(part);
+    return;
+  }
+  if (section_ == EventSection::kCalls) {
+    for (size_t i = part.begin; i < part.end; ++i) {
+      const Placed& slice = layout_.call_slices[i];
+      rows_.push_back({slice.row, slice.track, false, trace_.calls.span(slice.row)});
+    }
+    return;
+  }
+  const std::vector<uint32_t>& track =
+      section_ == EventSection::kKernels ? layout_.kernel_stream_track : layout_.copy_stream_track;
+  for (size_t row = part.begin; row < part.end; ++row) {
+    if (track[row] != kNone) {
+      rows_.push_back({static_cast<uint32_t>(row), track[row], false, Gpu().span(row)});
+    }
+  }
+}
+
+void EventEncoder::CollectNvtx(const EventPart& part) {
+  size_t range = part.begin;
+  size_t projected = part.projected_begin;
+  while (rows_.size() < part.rows) {
+    if (IsRangeNext(layout_, range, projected)) {
+      const Placed& slice = layout_.range_slices[range++];
+      rows_.push_back({slice.row, slice.track, false, layout_.RangeSpan(trace_, slice.row)});
+    } else {
+      const Projected& slice = layout_.projections[projected++];
+      rows_.push_back({slice.row, slice.track, true, {slice.start_ns, slice.end_ns}});
+    }
   }
 }
 

@@ -13,7 +13,6 @@
 #include "base/block_sink.h"
 #include "base/parquet_encoder.h"
 #include "base/parquet_file.h"
-#include "base/text_writer.h"
 #include "perfetto/event_parts.h"
 #include "perfetto/event_text.h"
 #include "perfetto/layout.h"
@@ -46,24 +45,7 @@ class EventEncoder {
                const EventText& text, const ParquetSchema& schema)
       : trace_(trace), layout_(layout), labels_(labels), text_(text), encoder_(schema) {}
 
-  void Encode(const EventPart& part, const BlockSink& sink, ParquetRowGroup& group) {
-    section_ = part.section;
-    CollectRows(part);
-    encoder_.Begin(rows_.size());
-    encoder_.Constant(labels_.report);
-    EncodeTypes();
-    EncodeNames();
-    encoder_.Constant("X");
-    EncodeTimes();
-    EncodePlaces();
-    EncodeArgs();
-    EncodeIds();
-    EncodeNumbers();
-    encoder_.Nulls();  // depends_on_event_id
-    encoder_.Nulls();  // dependency_type
-    EncodeAdditions();
-    encoder_.End(sink, group);
-  }
+  void Encode(const EventPart& part, const BlockSink& sink, ParquetRowGroup& group);
 
  private:
   // A row of the table: a row of the section's table on a track.
@@ -78,7 +60,7 @@ class EventEncoder {
     return section_ == EventSection::kKernels || section_ == EventSection::kCopies;
   }
   const Track& TrackOf(const Row& row) const { return layout_.tracks[row.track]; }
-  const Group& GroupOf(const Row& row) const { return layout_.groups[TrackOf(row).group]; }
+  const Group& GroupOf(const Row& row) const { return layout_.GroupOf(row.track); }
   const GpuEvents& Gpu() const {
     return section_ == EventSection::kKernels ? static_cast<const GpuEvents&>(trace_.kernels)
                                               : trace_.copies;
@@ -87,81 +69,27 @@ class EventEncoder {
     return section_ == EventSection::kKernels ? layout_.kernel_call : layout_.copy_call;
   }
 
-  void CollectRows(const EventPart& part) {
-    rows_.clear();
-    if (section_ == EventSection::kNvtx) {
-      CollectNvtx(part);
-      return;
-    }
-    if (section_ == EventSection::kCalls) {
-      for (size_t i = part.begin; i < part.end; ++i) {
-        const Placed& slice = layout_.call_slices[i];
-        rows_.push_back({slice.row, slice.track, false, trace_.calls.span(slice.row)});
-      }
-      return;
-    }
-    const std::vector<uint32_t>& track = section_ == EventSection::kKernels
-                                             ? layout_.kernel_stream_track
-                                             : layout_.copy_stream_track;
-    for (size_t row = part.begin; row < part.end; ++row) {
-      if (track[row] != kNone) {
-        rows_.push_back({static_cast<uint32_t>(row), track[row], false, Gpu().span(row)});
-      }
-    }
-  }
-
-  void CollectNvtx(const EventPart& part) {
-    size_t range = part.begin;
-    size_t projected = part.projected_begin;
-    while (rows_.size() < part.rows) {
-      if (IsRangeNext(layout_, range, projected)) {
-        const Placed& slice = layout_.range_slices[range++];
-        rows_.push_back({slice.row, slice.track, false, layout_.RangeSpan(trace_, slice.row)});
-      } else {
-        const Projected& slice = layout_.projections[projected++];
-        rows_.push_back({slice.row, slice.track, true, {slice.start_ns, slice.end_ns}});
-      }
-    }
-  }
+  void CollectRows(const EventPart& part);
+  void CollectNvtx(const EventPart& part);
 
   // Fills `values` with of(row) for each row.
   template <typename T, typename Of>
-  const std::vector<T>& Fill(std::vector<T>& values, const Of& of) {
-    values.clear();
-    for (const Row& row : rows_) {
-      values.push_back(static_cast<T>(of(row)));
-    }
-    return values;
-  }
+  const std::vector<T>& Fill(std::vector<T>& values, const Of& of);
+  // A column of of(row).
   template <typename Of>
-  void Names(const Of& of) {
-    encoder_.Names(Fill<std::string_view>(names_, of));
-  }
+  void Names(const Of& of);
   template <typename Of>
-  void Integers(const Of& of) {
-    encoder_.Integers(Fill<int64_t>(integers_, of));
-  }
+  void Integers(const Of& of);
   template <typename Of>
-  void RepeatedIntegers(const Of& of) {
-    encoder_.RepeatedIntegers(Fill<int64_t>(integers_, of));
-  }
+  void RepeatedIntegers(const Of& of);
   template <typename Has, typename Of>
-  void IntegersWhere(const Has& has, const Of& of) {
-    Fill<uint8_t>(present_, has);
-    encoder_.Integers(Fill<int64_t>(integers_, of), present_);
-  }
+  void IntegersWhere(const Has& has, const Of& of);
   // `of` gives nanoseconds.
   template <typename Of>
-  void Microseconds(const Of& of) {
-    constexpr double kNsPerUs = 1000;
-    encoder_.Doubles(Fill<double>(
-        doubles_, [&](const Row& row) { return static_cast<double>(of(row)) / kNsPerUs; }));
-  }
+  void Microseconds(const Of& of);
   // `put` gets the output and the row.
   template <typename Put>
-  auto Each(const Put& put) const {
-    return [this, put](TextWriter& out, size_t i) { put(out, rows_[i]); };
-  }
+  auto Each(const Put& put) const;
 
   void EncodeTypes();
   void EncodeNames();
