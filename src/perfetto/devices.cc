@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "perfetto/copy_kinds.h"
+
 namespace nsys::perfetto {
 namespace {
 
@@ -27,28 +29,12 @@ void AddCandidates(const Trace& trace, uint32_t copy, std::vector<int64_t>& to) 
     return;
   }
   const CopyRoute& route = trace.copies.route[copy];
-  switch (trace.copies.kind[copy]) {
-    case 1:
-    case 11:
-      add(route.to_device);
-      break;
-    case 2:
-    case 12:
-      add(route.from_device);
-      break;
-    case 3:
-    case 4:
-    case 5:
-    case 6:
-    case 7:
-    case 8:
-    case 10:
-    case 13:
-      add(route.from_device);
-      add(route.to_device);
-      break;
-    default:
-      break;
+  const CopyKind& kind = KindOfCopy(trace.copies.kind[copy]);
+  if (kind.from_device) {
+    add(route.from_device);
+  }
+  if (kind.to_device) {
+    add(route.to_device);
   }
 }
 
@@ -79,39 +65,6 @@ class CopySets {
 
 int64_t DeviceOfLane(const Lane& lane) {
   return lane.device && *lane.device >= 0 ? *lane.device : kUnknownDevice;
-}
-
-CopyPath PathOfCopy(int32_t kind) {
-  switch (kind) {
-    case 1:
-    case 2:
-    case 3:
-    case 4:
-    case 11:
-    case 12:
-      return CopyPath::kPcie;
-    case 5:
-    case 6:
-    case 7:
-    case 8:
-    case 13:
-      return CopyPath::kDevice;
-    case 10:
-      return CopyPath::kPeer;
-    default:
-      return CopyPath::kNowhere;
-  }
-}
-
-CopyCount CountOfCopy(int32_t kind) {
-  switch (PathOfCopy(kind)) {
-    case CopyPath::kPcie:
-      return kind == 2 || kind == 4 || kind == 12 ? CopyCount::kToHost : CopyCount::kToDevice;
-    case CopyPath::kDevice:
-      return CopyCount::kOnDevice;
-    default:
-      return CopyCount::kOther;
-  }
 }
 
 int64_t Devices::Primary(const Trace& trace, uint32_t copy) const {

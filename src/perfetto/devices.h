@@ -19,12 +19,6 @@ inline constexpr int64_t kUnknownDevice = -1;
 // The device of a lane; kUnknownDevice when the capture does not tell or the number makes no sense.
 int64_t DeviceOfLane(const Lane& lane);
 
-// What a copy shows besides its stream, by the direction of its kind (ENUM_CUDA_MEMCPY_OPER).
-enum class CopyPath { kNowhere, kPcie, kDevice, kPeer };
-CopyPath PathOfCopy(int32_t kind);
-enum class CopyCount { kToDevice, kToHost, kOnDevice, kOther };
-CopyCount CountOfCopy(int32_t kind);
-
 struct Devices {
   // By process, ascending: what its processor rows are shown under. Never empty.
   std::vector<std::vector<int64_t>> of_process;

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "base/text_writer.h"
+#include "perfetto/copy_kinds.h"
 #include "perfetto/ranges.h"
 
 namespace nsys::perfetto {

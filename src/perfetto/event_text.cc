@@ -1,42 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "perfetto/event_text.h"
 
-#include <array>
-
 #include "perfetto/calls.h"
 
 namespace nsys::perfetto {
 namespace {
-
-struct CopyKindText {
-  std::string_view name;  // without its prefix it is the direction
-  std::string_view key;
-};
-constexpr std::string_view kCopyPrefix = "CUDA Memcpy ";
-constexpr CopyKindText kUnknownCopy = {"CUDA Memcpy Unknown", "unknown"};
-// By ENUM_CUDA_MEMCPY_OPER.
-constexpr std::array<CopyKindText, 14> kCopyKinds = {{
-    kUnknownCopy,
-    {"CUDA Memcpy H2D", "h2d"},
-    {"CUDA Memcpy D2H", "d2h"},
-    {"CUDA Memcpy H2A", "h2a"},
-    {"CUDA Memcpy A2H", "a2h"},
-    {"CUDA Memcpy A2A", "a2a"},
-    {"CUDA Memcpy A2D", "a2d"},
-    {"CUDA Memcpy D2A", "d2a"},
-    {"CUDA Memcpy D2D", "d2d"},
-    {"CUDA Memcpy H2H", "h2h"},
-    {"CUDA Memcpy P2P", "p2p"},
-    {"CUDA Memcpy Unified H2D", "unified_h2d"},
-    {"CUDA Memcpy Unified D2H", "unified_d2h"},
-    {"CUDA Memcpy Unified D2D", "unified_d2d"},
-}};
-
-const CopyKindText& TextOfKind(int32_t kind) {
-  return kind >= 0 && static_cast<size_t>(kind) < kCopyKinds.size()
-             ? kCopyKinds[static_cast<size_t>(kind)]
-             : kUnknownCopy;
-}
 
 // `row` of a column that may not have been loaded.
 StringId At(const std::vector<StringId>& column, uint32_t row) {
@@ -82,21 +50,6 @@ std::string_view CallName(const Trace& trace, uint32_t call) {
 std::string_view RangeName(const Trace& trace, uint32_t range) {
   const StringId id = At(trace.nvtx.text, range);
   return id == StringId::kNone ? "NVTX" : trace.Text(id);
-}
-
-std::string_view CopyName(int32_t kind) { return TextOfKind(kind).name; }
-
-std::string_view CopyDirection(int32_t kind) {
-  return TextOfKind(kind).name.substr(kCopyPrefix.size());
-}
-
-std::string_view CopyDirectionKey(int32_t kind) { return TextOfKind(kind).key; }
-
-std::string_view MemoryKindName(int32_t kind) {
-  constexpr std::array<std::string_view, 7> kNames = {
-      "Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static"};
-  return kind >= 0 && static_cast<size_t>(kind) < kNames.size() ? kNames[static_cast<size_t>(kind)]
-                                                                : "Unknown";
 }
 
 double CopyBandwidth(const Trace& trace, uint32_t copy) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/text_writer.h"
+#include "perfetto/copy_kinds.h"
 #include "perfetto/layout.h"
 #include "perfetto/nvtx_names.h"
 #include "perfetto/ranges.h"
@@ -24,14 +25,6 @@ StringId KernelNameId(const Trace& trace, const Options& options, uint32_t kerne
 std::string_view KernelName(const Trace& trace, const Options& options, uint32_t kernel);
 std::string_view CallName(const Trace& trace, uint32_t call);
 std::string_view RangeName(const Trace& trace, uint32_t range);  // "NVTX" without a text
-std::string_view CopyName(int32_t kind);                         // "CUDA Memcpy H2D"
-
-// "H2D", "Unified D2H", "P2P", … and the same in lower case with _ for blanks.
-std::string_view CopyDirection(int32_t kind);
-std::string_view CopyDirectionKey(int32_t kind);
-
-// "Pageable", "Pinned", "Device", …, "Unknown".
-std::string_view MemoryKindName(int32_t kind);
 
 // GB/s, 0 without a duration.
 double CopyBandwidth(const Trace& trace, uint32_t copy);

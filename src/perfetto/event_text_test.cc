@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "layout_builder.h"
+#include "perfetto/copy_kinds.h"
 #include "trace_builder.h"
 
 namespace nsys::perfetto {

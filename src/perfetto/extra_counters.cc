@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "perfetto/event_text.h"
+#include "perfetto/copy_kinds.h"
 
 namespace nsys::perfetto {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "perfetto/json_events.h"
 
+#include "perfetto/copy_kinds.h"
 #include "perfetto/extras.h"
 #include "perfetto/ranges.h"
 

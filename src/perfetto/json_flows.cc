@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "perfetto/copy_kinds.h"
+
 namespace nsys::perfetto {
 namespace {
 

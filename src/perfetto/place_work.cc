@@ -3,6 +3,7 @@
 #include <map>
 #include <tuple>
 
+#include "perfetto/copy_kinds.h"
 #include "perfetto/placement.h"
 #include "perfetto/work_order.h"
 
@@ -118,7 +119,7 @@ void WorkPlacer::PlaceCopy(uint32_t copy) {
 }
 
 void WorkPlacer::PlaceUsage(uint32_t copy) {
-  const CopyPath path = PathOfCopy(trace_.copies.kind[copy]);
+  const CopyPath path = KindOfCopy(trace_.copies.kind[copy]).path;
   if (path == CopyPath::kNowhere) {
     return;
   }
@@ -144,7 +145,7 @@ void WorkPlacer::PlaceUsage(uint32_t copy) {
 void WorkPlacer::CountCopy(uint32_t copy) {
   Counts& counts = layout_.counts;
   ++counts.copies;
-  switch (CountOfCopy(trace_.copies.kind[copy])) {
+  switch (KindOfCopy(trace_.copies.kind[copy]).count) {
     case CopyCount::kToDevice:
       ++counts.h2d;
       break;

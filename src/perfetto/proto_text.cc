@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "perfetto/event_text.h"
+#include "perfetto/copy_kinds.h"
 #include "perfetto/extras.h"
 
 namespace nsys::perfetto {
