@@ -75,6 +75,9 @@ class EventText {
   void PutCallName(TextWriter& out, uint32_t call) const;
   void PutRangeName(TextWriter& out, uint32_t range) const;
 
+  // What an NVTX row carries besides its text; null for most.
+  const NvtxAttributes* Attributes(uint32_t range) const;
+
   // "[0,1]": the devices that a copy shows on.
   void PutDevices(TextWriter& out, uint32_t copy) const;
 
@@ -98,7 +101,6 @@ class EventText {
   std::string_view CallIdKind(uint32_t call) const;
   // Whether there is nothing to say of a range but where it is drawn.
   bool IsPlain(uint32_t range) const;
-  const NvtxAttributes* Attributes(uint32_t range) const;
 
   const Trace& trace_;
   const Layout& layout_;

@@ -28,7 +28,7 @@ struct ProtoSource {
   ProtoTexts texts;
   FlowIds flow_ids;
   FlowIndex flows;
-  EventText text;  // for event ids
+  EventText text;  // for event ids and attributes
   TrackUuids uuids;
 };
 

@@ -48,11 +48,7 @@ void ProtoEvents::Range(TrackKind kind, uint32_t item) {
 }
 
 void ProtoEvents::RangeArgs(uint32_t row) {
-  const uint32_t place =
-      trace_.nvtx.attributes.empty() ? kNoAttributes : trace_.nvtx.attributes[row];
-  const NvtxAttributes* attributes =
-      place == kNoAttributes ? nullptr : &trace_.nvtx_attributes[place];
-  if (attributes != nullptr) {
+  if (const NvtxAttributes* const attributes = source_.text.Attributes(row)) {
     AttributeArgs(row, *attributes);
   }
   if (const int64_t number = source_.text.nvtx_names().DomainNumber(row); number != 0) {
