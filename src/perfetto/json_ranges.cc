@@ -72,16 +72,13 @@ class RangeOrder {
     }
   }
 
-  // By (start, end descending, place). Rows come by (start, end), so mostly only slices that start
-  // together have to change places.
+  // Rows come by (start, end), so mostly only slices that start together have to change places.
   void SortBegins(std::span<uint32_t> slices) const {
     const auto starts_earlier = [&](uint32_t a, uint32_t b) {
       return SpanOf(a).begin_ns < SpanOf(b).begin_ns;
     };
     const auto less = [&](uint32_t a, uint32_t b) {
-      const Span x = SpanOf(a);
-      const Span y = SpanOf(b);
-      return std::tie(x.begin_ns, y.end_ns, a) < std::tie(y.begin_ns, x.end_ns, b);
+      return NestsBefore(SpanOf(a), a, SpanOf(b), b);
     };
     if (!std::is_sorted(slices.begin(), slices.end(), starts_earlier)) {
       std::sort(slices.begin(), slices.end(), less);

@@ -162,10 +162,7 @@ void RangePlacer::PlaceProjections() {
     order[next[all[i].track]++] = i;
   }
   const auto before = [&](uint32_t a, uint32_t b) {
-    if (all[a].start_ns != all[b].start_ns) {
-      return all[a].start_ns < all[b].start_ns;
-    }
-    return all[a].end_ns != all[b].end_ns ? all[a].end_ns > all[b].end_ns : a < b;
+    return NestsBefore({all[a].start_ns, all[a].end_ns}, a, {all[b].start_ns, all[b].end_ns}, b);
   };
   for (uint32_t subject = 0; subject + 1 < begins.size(); ++subject) {
     const auto first = order.begin() + begins[subject];

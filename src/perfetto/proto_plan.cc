@@ -2,7 +2,6 @@
 #include "perfetto/proto_plan.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "perfetto/ranges.h"
 #include "perfetto/work_order.h"
@@ -109,10 +108,8 @@ void ProtoPlan::SortNested(const Trace& trace, const Layout& layout) {
       continue;
     }
     const auto before = [&](uint32_t a, uint32_t b) {
-      const Span left = NestedSpan(trace, layout, kind, a);
-      const Span right = NestedSpan(trace, layout, kind, b);
-      return std::tuple(left.begin_ns, -left.end_ns, a) <
-             std::tuple(right.begin_ns, -right.end_ns, b);
+      return NestsBefore(NestedSpan(trace, layout, kind, a), a, NestedSpan(trace, layout, kind, b),
+                         b);
     };
     const std::span<uint32_t> items(items_.data() + track_begin_[track],
                                     track_begin_[track + 1] - track_begin_[track]);

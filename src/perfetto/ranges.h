@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "perfetto/layout.h"
@@ -39,6 +40,11 @@ inline bool Covers(RangeKind kind) {
 bool IsRange(const Trace& trace, uint32_t row);
 // Whether it is a range without an end in the file.
 bool IsOpenRange(const Trace& trace, uint32_t row);
+
+// The order in which spans nest: outer before inner, equal ones by their numbers.
+inline bool NestsBefore(Span a, uint32_t number_of_a, Span b, uint32_t number_of_b) {
+  return std::tie(a.begin_ns, b.end_ns, number_of_a) < std::tie(b.begin_ns, a.end_ns, number_of_b);
+}
 
 // The row of `repaired`, which is by row, or nothing.
 const Layout::RepairedRange* FindRepaired(std::span<const Layout::RepairedRange> repaired,
