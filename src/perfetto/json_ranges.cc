@@ -6,6 +6,7 @@
 #include <span>
 #include <tuple>
 
+#include "base/grouping.h"
 #include "perfetto/ranges.h"
 
 namespace nsys::perfetto {
@@ -16,10 +17,10 @@ class RangeOrder {
   RangeOrder(const Trace& trace, const Layout& layout) : trace_(trace), layout_(layout) {}
 
   std::vector<RangeEvent> All() {
-    CollectByTrack();
-    events_.reserve(2 * slices_.size());
-    for (size_t track = 0; track + 1 < begins_.size(); ++track) {
-      AddTrack(std::span(slices_).subspan(begins_[track], begins_[track + 1] - begins_[track]));
+    Grouping slices = SlicesByTrack();
+    events_.reserve(2 * slice_count());
+    for (size_t track = 0; track < slices.groups(); ++track) {
+      AddTrack(slices.Of(track));
     }
     return std::move(events_);
   }
@@ -48,8 +49,8 @@ class RangeOrder {
     return slice < layout_.range_slices.size() && !IsRange(trace_, layout_.range_slices[slice].row);
   }
 
-  // Fills slices_ and begins_: a counting sort by the place of the track.
-  void CollectByTrack() {
+  // Slices by the place of their track among all in the order of (group, tid).
+  Grouping SlicesByTrack() const {
     std::vector<uint32_t> tracks(layout_.tracks.size());
     std::iota(tracks.begin(), tracks.end(), 0U);
     std::sort(tracks.begin(), tracks.end(), [&](uint32_t a, uint32_t b) {
@@ -60,16 +61,7 @@ class RangeOrder {
     for (uint32_t i = 0; i < tracks.size(); ++i) {
       place[tracks[i]] = i;
     }
-    begins_.assign(tracks.size() + 1, 0);
-    for (size_t slice = 0; slice < slice_count(); ++slice) {
-      ++begins_[place[TrackOf(slice)] + 1];
-    }
-    std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
-    std::vector<size_t> next(begins_.begin(), begins_.end() - 1);
-    slices_.resize(slice_count());
-    for (size_t slice = 0; slice < slice_count(); ++slice) {
-      slices_[next[place[TrackOf(slice)]]++] = static_cast<uint32_t>(slice);
-    }
+    return {slice_count(), tracks.size(), [&](uint32_t slice) { return place[TrackOf(slice)]; }};
   }
 
   // Rows come by (start, end), so mostly only slices that start together have to change places.
@@ -132,9 +124,7 @@ class RangeOrder {
 
   const Trace& trace_;
   const Layout& layout_;
-  std::vector<size_t> begins_;    // by place of the track, one more than tracks: into slices_
-  std::vector<uint32_t> slices_;  // by track
-  std::vector<Open> open_;        // of the track at hand
+  std::vector<Open> open_;  // of the track at hand
   std::vector<RangeEvent> events_;
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <numeric>
+#include <span>
 #include <vector>
 
+#include "base/grouping.h"
 #include "perfetto/placement.h"
 #include "perfetto/projection.h"
 
@@ -145,33 +146,26 @@ void RangePlacer::PlaceOnThreads() {
 // Projections lie in no order of time: each track sorts its own.
 void RangePlacer::PlaceProjections() {
   std::vector<Projected>& all = layout_.projections;
-  std::vector<uint32_t> begins(1, 0);
+  size_t subjects = 0;
   for (Projected& projected : all) {
     const bool start_end = IsStartEnd(parts_.ranges.Kind(projected.row));
     projected.track =
         plan_.Subject({.kind = start_end ? TrackKind::kNvtxRangeKernel : TrackKind::kNvtxKernel,
                        .group = projected.track,
                        .first = TidOf(projected.row)});
-    begins.resize(std::max(begins.size(), size_t{projected.track} + 2));
-    ++begins[projected.track + 1];
+    subjects = std::max(subjects, size_t{projected.track} + 1);
   }
-  std::partial_sum(begins.begin(), begins.end(), begins.begin());
-  std::vector<uint32_t> order(all.size());
-  std::vector<uint32_t> next = begins;
-  for (uint32_t i = 0; i < all.size(); ++i) {
-    order[next[all[i].track]++] = i;
-  }
+  Grouping by_subject(all.size(), subjects, [&](uint32_t i) { return all[i].track; });
   const auto before = [&](uint32_t a, uint32_t b) {
     return NestsBefore({all[a].start_ns, all[a].end_ns}, a, {all[b].start_ns, all[b].end_ns}, b);
   };
-  for (uint32_t subject = 0; subject + 1 < begins.size(); ++subject) {
-    const auto first = order.begin() + begins[subject];
-    const auto last = order.begin() + begins[subject + 1];
-    if (!std::is_sorted(first, last, before)) {
-      std::sort(first, last, before);
+  for (uint32_t subject = 0; subject < subjects; ++subject) {
+    const std::span<uint32_t> order = by_subject.Of(subject);
+    if (!std::ranges::is_sorted(order, before)) {
+      std::ranges::sort(order, before);
     }
-    for (auto at = first; at != last; ++at) {
-      all[*at].track = plan_.Place(subject, {all[*at].start_ns, all[*at].end_ns});
+    for (const uint32_t i : order) {
+      all[i].track = plan_.Place(subject, {all[i].start_ns, all[i].end_ns});
     }
   }
 }

@@ -2,7 +2,8 @@
 #include "perfetto/projection.h"
 
 #include <algorithm>
-#include <numeric>
+
+#include "base/grouping.h"
 
 namespace nsys::perfetto {
 namespace {
@@ -12,27 +13,13 @@ Span Joined(Span a, Span b) {
 }
 
 // Rows of trace.kernels group by group.
-struct KernelsByGroup {
-  std::vector<uint32_t> begins;  // by group, one more than groups
-  std::vector<uint32_t> rows;
-};
-
-KernelsByGroup SplitKernels(const Trace& trace, const Links& kernels, const GroupPlan& groups) {
-  KernelsByGroup split;
+Grouping SplitKernels(const Trace& trace, const Links& kernels, const GroupPlan& groups) {
   std::vector<uint32_t> group_of(trace.kernels.size());
-  split.begins.assign(groups.size() + 1, 0);
   for (uint32_t row = 0; row < group_of.size(); ++row) {
     const int64_t device = DeviceOfLane(trace.LaneOf(trace.kernels, row));
     group_of[row] = groups.Of(kernels.process[row], device);
-    ++split.begins[group_of[row] + 1];
   }
-  std::partial_sum(split.begins.begin(), split.begins.end(), split.begins.begin());
-  split.rows.resize(group_of.size());
-  std::vector<uint32_t> next(split.begins.begin(), split.begins.end() - 1);
-  for (uint32_t row = 0; row < group_of.size(); ++row) {
-    split.rows[next[group_of[row]]++] = row;
-  }
-  return split;
+  return {group_of.size(), groups.size(), [&](uint32_t row) { return group_of[row]; }};
 }
 
 // The launches of the kernels of one group, made anew for each group.
@@ -178,13 +165,11 @@ Projection::Projection(const Trace& trace, const Processes& processes, const Cal
     : trace_(trace), processes_(processes), scope_(scope) {
   const bool by_thread = scope == NvtxScope::kThread;
   of_scope_.resize(by_thread ? trace.threads.size() : processes.list.size());
-  const KernelsByGroup split = SplitKernels(trace, kernels, groups);
+  Grouping split = SplitKernels(trace, kernels, groups);
   LaunchCollector collector(trace, index, kernels);
   std::vector<LaunchSpans::Launch> launches;
   for (uint32_t group = 0; group < groups.size(); ++group) {
-    launches = collector.Collect(
-        std::span(split.rows)
-            .subspan(split.begins[group], split.begins[group + 1] - split.begins[group]));
+    launches = collector.Collect(split.Of(group));
     if (launches.empty()) {
       continue;
     }
