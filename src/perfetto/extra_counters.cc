@@ -84,9 +84,12 @@ class MemoryCounters {
   void Sample(InUse& use, int64_t time_ns) {
     if (use.subject == kNone) {
       use.subject = tracks_.Subject(
-          {.group = use.group, .kind = TrackKind::kCounter, .first = kMemory, .second = use.kind},
-          [&] { return "GPU Memory / " + std::string(MemoryKindName(use.kind)) + " (bytes)"; },
-          !layout_.options.extras.memory);
+          {.group = use.group,
+           .kind = TrackKind::kCounter,
+           .first = kMemory,
+           .second = use.kind,
+           .proto_only = !layout_.options.extras.memory},
+          [&] { return "GPU Memory / " + std::string(MemoryKindName(use.kind)) + " (bytes)"; });
     }
     tracks_.Sample(use.subject, time_ns, use.bytes);
   }

@@ -81,7 +81,7 @@ Track ExtraTracks::Finished(const PlannedTrack& planned) const {
   track.group = state.about.group;
   track.lane = planned.lane;
   track.name = state.name;
-  track.proto_only = state.proto_only;
+  track.proto_only = state.about.proto_only;
   if (planned.lane > 0) {
     track.name += LaneSuffix(planned.lane);
   }

@@ -22,8 +22,9 @@ namespace nsys::perfetto {
 struct ExtraSubject {
   uint32_t group = 0;
   TrackKind kind = TrackKind::kCounter;
-  int64_t first = 0;   // context, thread, or the sort of a counter
-  int64_t second = 0;  // stream, or number of a counter
+  int64_t first = 0;        // context, thread, or the sort of a counter
+  int64_t second = 0;       // stream, or number of a counter
+  bool proto_only = false;  // of its tracks; no part of the key
   auto key() const { return std::tie(group, kind, first, second); }
   bool operator<(const ExtraSubject& other) const { return key() < other.key(); }
 };
@@ -35,11 +36,10 @@ class ExtraTracks {
   // The number of a subject. `name` says what its tracks are called, without their lane; it is
   // asked once.
   template <typename Name>
-  uint32_t Subject(const ExtraSubject& subject, const Name& name, bool proto_only = false) {
+  uint32_t Subject(const ExtraSubject& subject, const Name& name) {
     const auto [at, first] = numbers_.try_emplace(subject, static_cast<uint32_t>(subjects_.size()));
     if (first) {
-      subjects_.push_back(
-          {.about = subject, .name = name(), .proto_only = proto_only, .lanes = {}, .tracks = {}});
+      subjects_.push_back({.about = subject, .name = name(), .lanes = {}, .tracks = {}});
     }
     return at->second;
   }
@@ -59,7 +59,6 @@ class ExtraTracks {
   struct SubjectState {
     ExtraSubject about;
     std::string name;
-    bool proto_only = false;
     IntervalLanes lanes;
     std::vector<uint32_t> tracks;  // by lane: of planned_
   };

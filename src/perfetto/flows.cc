@@ -16,12 +16,14 @@ FlowIndex::FlowIndex(const Trace& trace, const Layout& layout)
     : trace_(trace),
       layout_(layout),
       kernels_(Collect(trace, trace.kernels, layout.kernel_call, layout.kernel_stream_track,
-                       layout.options.graph_flows == GraphFlows::kFirst)),
-      copies_(Collect(trace, trace.copies, layout.copy_call, layout.copy_stream_track, false)) {}
+                       layout.options.graph_flows)),
+      copies_(Collect(trace, trace.copies, layout.copy_call, layout.copy_stream_track,
+                      GraphFlows::kAll)) {}
 
 FlowIndex::Rows FlowIndex::Collect(const Trace& trace, const Events& work,
                                    const std::vector<uint32_t>& call_of,
-                                   const std::vector<uint32_t>& track_of, bool first_only) {
+                                   const std::vector<uint32_t>& track_of, GraphFlows flows) {
+  const bool first_only = flows == GraphFlows::kFirst;
   Rows result;
   result.begin.resize(trace.calls.size() + 1);
   const auto has_flow = [&](uint32_t row) {

@@ -68,7 +68,7 @@ class FlowIndex {
     }
   };
   static Rows Collect(const Trace& trace, const Events& work, const std::vector<uint32_t>& call_of,
-                      const std::vector<uint32_t>& track_of, bool first_only);
+                      const std::vector<uint32_t>& track_of, GraphFlows flows);
 
   const Trace& trace_;
   const Layout& layout_;
