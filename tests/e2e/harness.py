@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -131,6 +131,20 @@ def device_skills() -> list[str]:
     """Those of them that are about one device."""
     return [s["name"] for s in skill_list() if s["name"] in skills()
             and any(p["name"] == "device" and p["type"] == "int" for p in s["params"])]
+
+
+# ---- how much
+
+SANITIZED = os.environ.get("NSYS_AI_BUILD_TYPE") == "debug"
+
+
+def thinned(items: Iterable, nth: int) -> list:
+    """All of them; of a build with sanitizers, which is ten times slower, every nth.
+
+    Figures do not depend on the build, so they are checked in full where that is quick, and the paths through the
+    code in both.
+    """
+    return list(items)[::nth if SANITIZED else 1]
 
 
 # ---- captures

@@ -475,8 +475,7 @@ class Save(Custom):
         params = {s["name"]: {p["name"] for p in s["params"]} for s in harness.skill_list()}
         captures = [*harness.corpus_captures(), self.capture, synthetic(1, 1, "graph")[0],
                     *(edge(name) for name in edge_captures.EDGES)]
-        slow = "debug" in pathlib.Path(harness.BINARY).parts  # sanitizers: the same statements on fewer captures
-        captures = captures[::5] if slow else captures
+        captures = harness.thinned(captures, 5)
         compared = 0
         for capture in captures:
             for name in WITH_SQL:
@@ -484,14 +483,14 @@ class Save(Custom):
                     if options[:1] == ("--device",) and "device" not in params[name]:
                         continue
                     compared += self.compare_rows(capture, name, options)
-        self.assertGreater(compared, 30 if slow else 300)
+        self.assertGreater(compared, 30 if harness.SANITIZED else 300)
 
     def test_the_statements_on_random_captures(self):
         names = ("h2d_distribution", "kernel_launch_pattern", "module_loading", "tensor_core_usage", "thread_utilization")
         for name in names:
             run("skill", "save", name, "-o", self.folder / f"{name}.md")
             run("skill", "--skills-dir", self.skills, "add", self.folder / f"{name}.md")
-        for seed in range(2 if "debug" in pathlib.Path(harness.BINARY).parts else 10):
+        for seed in harness.thinned(range(10), 5):
             capture = self.folder / f"random_{seed}.sqlite"
             random_capture(seed).save(str(capture))
             for name in names:

@@ -44,7 +44,7 @@ def captures() -> tuple[pathlib.Path, ...]:
     own = [small(name) for name in perfetto_captures.CAPTURES
            if name != "empty_tables" and name not in perfetto_captures.WITHOUT_A_COLUMN]
     made = [synthetic(0, 2, "node")[0], synthetic(7, 2, "graph")[0], *map(edge, ODD)]
-    return (*own, *made, *corpus())
+    return (*own, *harness.thinned((*made, *corpus()), 4))
 
 
 def corpus() -> list[pathlib.Path]:
