@@ -138,6 +138,7 @@ Result<std::string> Publication::WorkFolder() {
 }
 
 Status Publication::FillJournal() {
+  journal_.home = plan_.home;
   journal_.manifest = plan_.manifest;
   const auto add = [&](const std::string& path, const std::string& temporary) {
     journal_.entries.push_back(

@@ -22,6 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kFirstField = "nsys-ai set 1";
 constexpr std::string_view kLastField = "end";
+constexpr size_t kFieldsBefore = 3;  // the first, the home, the manifest
 constexpr size_t kFieldsOfEntry = 4;
 constexpr size_t kMaxJournalBytes = size_t{1} << 20;
 
@@ -87,6 +88,7 @@ std::string Journal::ToText() const {
     text += '\0';  // the one character that no path holds
   };
   add(kFirstField);
+  add(home);
   add(manifest);
   for (const JournalEntry& entry : entries) {
     add(entry.path);
@@ -104,14 +106,14 @@ std::optional<Journal> Journal::FromText(std::string_view text) {
     fields.emplace_back(text.substr(0, end));
     text.remove_prefix(end + 1);
   }
-  const bool fits = text.empty() && fields.size() >= 3 + kFieldsOfEntry &&
-                    (fields.size() - 3) % kFieldsOfEntry == 0 && fields.front() == kFirstField &&
-                    fields.back() == kLastField;
+  const bool fits = text.empty() && fields.size() > kFieldsBefore + kFieldsOfEntry &&
+                    (fields.size() - kFieldsBefore) % kFieldsOfEntry == 1 &&
+                    fields.front() == kFirstField && fields.back() == kLastField;
   if (!fits) {
     return std::nullopt;
   }
-  Journal journal{.manifest = fields[1], .entries = {}};
-  for (size_t at = 2; at + kFieldsOfEntry < fields.size(); at += kFieldsOfEntry) {
+  Journal journal{.home = fields[1], .manifest = fields[2], .entries = {}};
+  for (size_t at = kFieldsBefore; at + kFieldsOfEntry < fields.size(); at += kFieldsOfEntry) {
     const auto inode = ParseInt(fields[at + 3]);
     if (!inode || !fs::path(fields[at]).is_absolute()) {
       return std::nullopt;
@@ -235,8 +237,7 @@ std::vector<std::string> ReadManifest(const std::string& home, const std::string
     return paths;
   }
   for (const JournalEntry& entry : journal->entries) {
-    // The folder may have been moved as a whole, so only the names count.
-    if (IsNew(entry)) {
+    if (IsNew(entry) && FolderOf(entry.path) == journal->home) {
       paths.push_back(fmt::format("{}/{}", home, fs::path(entry.path).filename().string()));
     }
   }

@@ -29,6 +29,7 @@ struct JournalEntry {
 };
 
 struct Journal {
+  std::string home;                   // its folder when it was written
   std::string manifest;               // name the journal gets at the end; empty: it goes
   std::vector<JournalEntry> entries;  // the last one is the mark of a complete set
 
@@ -51,7 +52,8 @@ Status Settle(const std::string& home, const Journal& journal, const StepHook& h
 // user counts, as it says what to rename.
 Status Recover(const std::string& home);
 
-// Paths of the set that the manifest in `home` lists; only those inside `home`.
+// Paths in `home` of the set that the manifest there lists; not those of its files that were put
+// into other folders. The folder may have been moved since.
 std::vector<std::string> ReadManifest(const std::string& home, const std::string& manifest);
 
 }  // namespace nsys::perfetto

@@ -127,6 +127,27 @@ TEST_F(PublicationTest, StaleNamesGoWithoutAManifestToo) {
   EXPECT_EQ(Visible(), (Files{{"m.json", "new"}}));
 }
 
+TEST_F(PublicationTest, AFolderMayBeMovedBetweenPublications) {
+  ASSERT_TRUE(Publish(Plan(), "old").ok());
+  fs::rename(home_, root_ + "/moved");
+  home_ = root_ + "/moved";
+  PublicationPlan plan = Plan(false);
+  plan.files = {home_ + "/m.json"};
+  ASSERT_TRUE(Publish(plan, "new").ok());
+  EXPECT_EQ(Visible(), (Files{{"m.json", "new"}}));
+}
+
+TEST_F(PublicationTest, NamesOfFilesThatWerePutElsewhereMeanNothingInTheFolder) {
+  fs::create_directories(root_ + "/elsewhere");
+  PublicationPlan plan = Plan(false);
+  plan.files = {home_ + "/m.json", root_ + "/elsewhere/mine.txt"};
+  ASSERT_TRUE(Publish(plan, "old").ok());
+  Put(home_ + "/mine.txt", "mine");
+  plan.files = {home_ + "/m.json"};
+  ASSERT_TRUE(Publish(plan, "new").ok());
+  EXPECT_EQ(Visible(), (Files{{"m.json", "new"}, {"mine.txt", "mine"}}));
+}
+
 TEST_F(PublicationTest, TheInputIsNeverRemoved) {
   ASSERT_TRUE(Publish(Plan(), "old").ok());
   PublicationPlan plan = Plan(false);
@@ -313,12 +334,15 @@ TEST_F(PublicationTest, ASignalWaitsForTheEndOfACommit) {
 }
 
 TEST(Journal, ReadsBackWhatItWrote) {
-  const Journal journal{.manifest = ".m",
+  const Journal journal{.home = "/home",
+                        .manifest = ".m",
                         .entries = {{.path = "/a b\n/c", .temporary = "/t", .old = "", .inode = 7},
                                     {.path = "/d", .temporary = "", .old = "/o", .inode = 0}}};
   const auto read = Journal::FromText(journal.ToText());
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(read->ToText(), journal.ToText());
+  EXPECT_EQ(read->home, "/home");
+  EXPECT_EQ(read->manifest, ".m");
   EXPECT_EQ(read->entries.size(), 2U);
   EXPECT_EQ(read->entries[0].path, "/a b\n/c");
   EXPECT_EQ(read->entries[0].inode, 7U);
