@@ -12,6 +12,8 @@ import functools
 import gzip
 import json
 import pathlib
+import subprocess
+import sys
 from collections import Counter
 
 import harness
@@ -244,6 +246,13 @@ class Choices(TraceCase):
         launches = {k.args["launchEventId"] for k in part.of("cuda")} - {None}
         self.assertEqual(launches - {c.args["eventId"] for c in part.of("cuda_api")}, set())
         self.assertLess(len(part.slices), len(whole.slices))
+
+    def test_picture_is_real(self):
+        got = trace(synthetic(0, 2, "node")[0])
+        picture = harness.ROOT / "docs" / "images" / "perfetto_tracks.svg"
+        drawn = subprocess.run([sys.executable, harness.TOOLS / "trace_to_svg.py", got.pftrace,
+                                "CUDA Device 0 / Source PID 4000", "22.5", "32.5"], capture_output=True, text=True, check=True)
+        self.assertEqual(drawn.stdout, picture.read_text(encoding="utf-8"))
 
     def test_forms_of_the_files(self):
         capture = small("plain")
