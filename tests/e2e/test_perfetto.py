@@ -12,6 +12,7 @@ import functools
 import gzip
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -308,6 +309,24 @@ class EventTable(TraceCase):
             if row["event_id"] is not None:
                 self.assertEqual(args, slices[row["cat"], row["event_id"], args["deviceId"]])
                 self.assertEqual(row["launch_event_id"], args.get("launchEventId"))
+
+    def test_duckdb_reads_it_and_joins_work_to_calls(self):
+        capture = synthetic(0, 2, "node")[0]
+        tables = parquetdir(capture, "--types", "native", "--empty", "keep")
+        with harness.scratch() as folder:
+            for name in ("StringIds", "CUPTI_ACTIVITY_KIND_KERNEL"):  # so that it passes for a capture
+                shutil.copyfile(tables / f"{name}.parquet", folder / f"{name}.parquet")
+            shutil.copyfile(trace(capture).events, folder / "EVENTS.parquet")
+            statement = ("SELECT e.event_type, count(*) AS rows, count(e.launch_event_id) AS linked, count(c.event_id) AS joined "
+                         "FROM EVENTS e LEFT JOIN EVENTS c ON c.event_id = e.launch_event_id AND c.event_type = 'cuda_api' "
+                         "AND c.device_id = e.device_id GROUP BY 1")
+            got = harness.run("sql", folder, statement, "--engine", "duckdb", "--format", "json")
+        self.assertEqual(got.code, 0, got.err)
+        rows = {r["event_type"]: r for r in got.json()}
+        self.assertEqual(rows["cuda_kernel"]["rows"], trace(capture).count("kernels"))
+        self.assertEqual(rows["cuda_kernel"]["linked"], trace(capture).count("launch_dependencies"))
+        for row in rows.values():
+            self.assertEqual(row["joined"], row["linked"], row)
 
     def test_schema(self):
         harness.require_pyarrow()
