@@ -237,6 +237,8 @@ class Limits(Refusals):
         return run(*command, prefix=("sh", "-c", f'ulimit -n {files}; exec "$@"', "limited"), timeout=60)
 
     def test_too_many_open_files(self):
+        if harness.SANITIZED:
+            self.skipTest("sanitizers open files of their own")
         captures = [edge("plain")]
         with contextlib.suppress(ImportError):
             import pyarrow  # noqa: F401
