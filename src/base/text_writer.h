@@ -45,8 +45,16 @@ class TextWriter {
   }
   void Put(std::string_view text) {
     Need(text.size());
-    at_ =
-        std::copy(text.begin(), text.end(), at_);  // memcpy takes no null, which an empty text has
+    // Names and ids are short: two copies of a fixed length, which overlap, save the call of
+    // memcpy.
+    if (text.size() >= 16 && text.size() <= 32) {
+      PutOverlapping<16>(text);
+    } else if (text.size() >= 8 && text.size() < 16) {
+      PutOverlapping<8>(text);
+    } else {  // memcpy takes no null, which an empty text has
+      std::copy(text.begin(), text.end(), at_);
+    }
+    at_ += text.size();
   }
   // What was written at [begin, end) once more.
   void PutAgain(size_t begin, size_t end) {
@@ -71,6 +79,14 @@ class TextWriter {
 
  private:
   TextWriter(std::string& out, size_t begin);
+
+  // A text of kWidth to 2 * kWidth bytes.
+  template <size_t kWidth>
+  void PutOverlapping(std::string_view text) {
+    const size_t last = text.size() - kWidth;
+    std::memcpy(at_, text.data(), kWidth);
+    std::memcpy(at_ + last, text.data() + last, kWidth);
+  }
 
   void Need(size_t bytes) {
     if (static_cast<size_t>(end_ - at_) < bytes) [[unlikely]] {

@@ -81,6 +81,23 @@ TEST(TextWriterTest, StringsAreEscapedAtEveryPlace) {
   }
 }
 
+TEST(TextWriterTest, TextsOfEveryLengthAreWrittenWhole) {
+  std::string letters;
+  for (int i = 0; i < 70; ++i) {
+    letters.push_back(static_cast<char>('0' + i));
+  }
+  std::string wanted;
+  std::string out;
+  {
+    TextWriter writer(out);
+    for (size_t length = 0; length <= letters.size(); ++length) {
+      writer.Put(std::string_view(letters).substr(0, length));
+      wanted += letters.substr(0, length);
+    }
+  }
+  EXPECT_EQ(out, wanted);
+}
+
 TEST(TextWriterTest, GrowsAndKeepsWhatItHolds) {
   std::string expected;
   const std::string out = Written([&](TextWriter& writer) {
