@@ -147,7 +147,7 @@ Status ReadExtras(const std::vector<std::string>& words, perfetto::Extras& extra
 Status ReadContents(const ConvertOptions& options, perfetto::Options& contents) {
   static constexpr std::pair<const char*, NvtxScope> kScopes[] = {{"process", NvtxScope::kProcess},
                                                                   {"thread", NvtxScope::kThread}};
-  static constexpr std::pair<const char*, KernelNaming> kNames[] = {
+  static constexpr std::pair<const char*, KernelNaming> names[] = {
       {"short", KernelNaming::kShort},
       {"demangled", KernelNaming::kDemangled},
       {"mangled", KernelNaming::kMangled}};
@@ -156,7 +156,7 @@ Status ReadContents(const ConvertOptions& options, perfetto::Options& contents) 
   static constexpr std::pair<const char*, GraphFlows> kFlows[] = {{"all", GraphFlows::kAll},
                                                                   {"first", GraphFlows::kFirst}};
   NSYS_ASSIGN(contents.nvtx_scope, Choose("--nvtx-scope", options.nvtx_scope, kScopes));
-  NSYS_ASSIGN(contents.kernel_naming, Choose("--kernel-name", options.kernel_name, kNames));
+  NSYS_ASSIGN(contents.kernel_naming, Choose("--kernel-name", options.kernel_name, names));
   NSYS_ASSIGN(contents.api_scope, Choose("--api", options.api, kApis));
   NSYS_ASSIGN(contents.graph_flows, Choose("--graph-flows", options.graph_flows, kFlows));
   NSYS_TRY(ReadExtras(options.extras, contents.extras));
@@ -175,16 +175,15 @@ Status ReadContents(const ConvertOptions& options, perfetto::Options& contents) 
 
 // Options that take a path or a name take no empty one.
 Status ReadNames(const ConvertOptions& options, ConvertRequest& request) {
-  const std::pair<const char*, std::pair<const std::optional<std::string>*, std::string*>>
-      kNames[] = {
-          {"--output", {&options.folder, &request.folder}},
-          {"--output-json", {&options.output_json, &request.output_json}},
-          {"--output-parquet", {&options.output_parquet, &request.output_parquet}},
-          {"--output-dependencies", {&options.output_dependencies, &request.output_dependencies}},
-          {"--output-pftrace", {&options.output_pftrace, &request.output_pftrace}},
-          {"--nsys", {&options.nsys, &request.nsys}},
-          {"--report", {&options.report, &request.options.report}}};
-  for (const auto& [option, places] : kNames) {
+  const std::pair<const char*, std::pair<const std::optional<std::string>*, std::string*>> names[] =
+      {{"--output", {&options.folder, &request.folder}},
+       {"--output-json", {&options.output_json, &request.output_json}},
+       {"--output-parquet", {&options.output_parquet, &request.output_parquet}},
+       {"--output-dependencies", {&options.output_dependencies, &request.output_dependencies}},
+       {"--output-pftrace", {&options.output_pftrace, &request.output_pftrace}},
+       {"--nsys", {&options.nsys, &request.nsys}},
+       {"--report", {&options.report, &request.options.report}}};
+  for (const auto& [option, places] : names) {
     if (*places.first && (*places.first)->empty()) {
       return UsageError(fmt::format("{} takes a name, not ''", option),
                         "leave it out, or name one");
@@ -204,13 +203,13 @@ Status CheckInputs(const ConvertRequest& request) {
       return UsageError("an input is named ''", "give the path of a report or an export");
     }
   }
-  const std::pair<const char*, bool> kSingles[] = {
+  const std::pair<const char*, bool> singles[] = {
       {"--output-json", !request.output_json.empty()},
       {"--output-parquet", !request.output_parquet.empty()},
       {"--output-dependencies", !request.output_dependencies.empty()},
       {"--output-pftrace", !request.output_pftrace.empty()},
       {"--report", !request.options.report.empty()}};
-  for (const auto& [option, given] : kSingles) {
+  for (const auto& [option, given] : singles) {
     if (given && request.inputs.size() > 1) {
       return UsageError(
           fmt::format("{} names one thing, but there are {} inputs", option, request.inputs.size()),

@@ -58,15 +58,26 @@ std::vector<GivenParam> ParamsFor(const Skill& skill, const std::vector<GivenPar
   return taken;
 }
 
-// The required parameter that was not given, or null.
-const Param* LackingParam(const Skill& skill, const std::vector<GivenParam>& given) {
-  const auto is_lacking = [&](const Param& param) {
-    return param.required && std::none_of(given.begin(), given.end(), [&](const GivenParam& g) {
-             return g.first == param.name;
-           });
-  };
-  const auto at = std::find_if(skill.params.begin(), skill.params.end(), is_lacking);
-  return at == skill.params.end() ? nullptr : &*at;
+// The required parameters that were not given.
+std::vector<std::string> LackingParams(const Skill& skill, const std::vector<GivenParam>& given) {
+  std::vector<std::string> lacking;
+  for (const Param& param : skill.params) {
+    const bool is_given = std::any_of(
+        given.begin(), given.end(), [&](const GivenParam& one) { return one.first == param.name; });
+    if (param.required && !is_given) {
+      lacking.push_back(param.name);
+    }
+  }
+  return lacking;
+}
+
+// "needs -p name=VALUE -p theoretical_flops=VALUE"
+std::string NeedsText(const std::vector<std::string>& lacking) {
+  std::string text = "needs";
+  for (const std::string& name : lacking) {
+    text += fmt::format(" -p {}=VALUE", name);
+  }
+  return text;
 }
 
 Status CheckParamsAreTaken(const std::vector<const Skill*>& skills,
@@ -76,7 +87,7 @@ Status CheckParamsAreTaken(const std::vector<const Skill*>& skills,
       return skill->FindParam(name) != nullptr;
     });
     if (!taken) {
-      return UsageError(fmt::format("no skill takes the parameter '{}'", name),
+      return UsageError(fmt::format("none of these skills takes the parameter '{}'", name),
                         "nsys-ai skill list --format json shows all parameters");
     }
   }
@@ -93,12 +104,17 @@ Result<Plan> MakePlan(const SkillRunAllRequest& request, const SkillSet& skills)
   Plan plan;
   for (const Skill* skill : chosen) {
     const std::vector<GivenParam> own = ParamsFor(*skill, given);
-    if (const Param* lacking = LackingParam(*skill, own)) {
-      plan.left_out.push_back({skill, fmt::format("needs the parameter '{}'", lacking->name)});
+    if (const auto lacking = LackingParams(*skill, own); !lacking.empty()) {
+      plan.left_out.push_back({skill, NeedsText(lacking)});
       continue;
     }
     NSYS_ASSIGN(Params params, BindParams(*skill, own));
     plan.run.push_back({skill, std::move(params)});
+  }
+  if (plan.run.empty()) {
+    const LeftOutSkill& first = plan.left_out.front();
+    return UsageError(fmt::format("nothing to run: {} {}", first.skill->name, first.reason),
+                      fmt::format("see nsys-ai skill info {}", first.skill->name));
   }
   return plan;
 }

@@ -89,7 +89,8 @@ Result<const Iteration*> FindIteration(const SkillRunRequest& request, const Ski
 }
 
 // Says, in the text form and in a row about the data, that pauses stood in for marker ranges.
-void AnnounceHeuristic(const SkillRunRequest& request, const Iteration& iteration, Answer& answer) {
+void AnnounceHeuristic(const SkillRunRequest& request, const Iteration& iteration, bool warn,
+                       Answer& answer) {
   if (!iteration.heuristic || answer.abstention || answer.problem) {
     return;
   }
@@ -97,7 +98,9 @@ void AnnounceHeuristic(const SkillRunRequest& request, const Iteration& iteratio
       "no NVTX range holds the marker '{}': iteration {} is a stretch between GPU "
       "pauses of more than {} ms",
       request.marker, *request.iteration, kIterationPauseNs / 1'000'000);
-  Warn(words);
+  if (warn) {
+    Warn(words);
+  }
   answer.notes.push_back(fmt::format("Caution: {}.", words));
   answer.about.push_back({{"_iteration", *request.iteration},
                           {"heuristic", true},
@@ -186,7 +189,7 @@ Result<Answer> SkillSession::AnswerOf(const Skill& skill, const Params& params) 
   NSYS_ASSIGN(const Iteration* iteration, FindIteration(request_, skill, *views_, params));
   query.window = Window{iteration->gpu_start_ns, iteration->gpu_end_ns};
   NSYS_ASSIGN(Answer answer, RunSkill(skill, query));
-  AnnounceHeuristic(request_, *iteration, answer);
+  AnnounceHeuristic(request_, *iteration, !std::exchange(warned_, true), answer);
   return answer;
 }
 

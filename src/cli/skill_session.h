@@ -39,6 +39,7 @@ class SkillSession {
   std::unique_ptr<SqlSessions> sql_sessions_;
   Trace trace_;
   std::unique_ptr<Views> views_;  // of trace_
+  bool warned_ = false;           // that pauses stand in for a marker
 };
 
 // `answer` in the format asked for.

@@ -310,7 +310,8 @@ class RunAll(Usage):
             lacking = [p["name"] for p in skill["params"] if p["required"] and p["default"] is None]
             with self.subTest(skill=name):
                 if lacking:
-                    self.assertEqual(entries[name], {"skill": name, "not_run": f"needs the parameter '{lacking[0]}'"})
+                    needs = "needs" + "".join(f" -p {p}=VALUE" for p in lacking)
+                    self.assertEqual(entries[name], {"skill": name, "not_run": needs})
                     continue
                 taken = args if any(p["name"] == "marker" for p in skill["params"]) else args[2:]
                 self.assertEqual(entries[name], {"skill": name, "rows": run_skill(name, capture, *taken).json()})
@@ -328,7 +329,9 @@ class RunAll(Usage):
 
     def test_what_cannot_be(self):
         for args, says in ((("--only", "top_kernel"), "did you mean 'top_kernels'"), (("--only", ","), "--only"),
-                           (("-p", "nosuch=1"), "no skill takes the parameter 'nosuch'"), (("-p", "limit=x"), "limit"),
+                           (("-p", "nosuch=1"), "none of these skills takes the parameter 'nosuch'"),
+                           (("--only", "region_mfu"), "region_mfu needs -p name=VALUE -p theoretical_flops=VALUE"),
+                           (("-p", "limit=x"), "limit"),
                            (("--format", "csv"), "--format takes one of text, json, jsonl")):
             with self.subTest(args=args):
                 got = run("skill", "run-all", MISSING, *args)
