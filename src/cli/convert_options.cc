@@ -147,7 +147,7 @@ Status ReadExtras(const std::vector<std::string>& words, perfetto::Extras& extra
 Status ReadContents(const ConvertOptions& options, perfetto::Options& contents) {
   static constexpr std::pair<const char*, NvtxScope> kScopes[] = {{"process", NvtxScope::kProcess},
                                                                   {"thread", NvtxScope::kThread}};
-  static constexpr std::pair<const char*, KernelNaming> names[] = {
+  static constexpr std::pair<const char*, KernelNaming> kNames[] = {
       {"short", KernelNaming::kShort},
       {"demangled", KernelNaming::kDemangled},
       {"mangled", KernelNaming::kMangled}};
@@ -156,7 +156,7 @@ Status ReadContents(const ConvertOptions& options, perfetto::Options& contents) 
   static constexpr std::pair<const char*, GraphFlows> kFlows[] = {{"all", GraphFlows::kAll},
                                                                   {"first", GraphFlows::kFirst}};
   NSYS_ASSIGN(contents.nvtx_scope, Choose("--nvtx-scope", options.nvtx_scope, kScopes));
-  NSYS_ASSIGN(contents.kernel_naming, Choose("--kernel-name", options.kernel_name, names));
+  NSYS_ASSIGN(contents.kernel_naming, Choose("--kernel-name", options.kernel_name, kNames));
   NSYS_ASSIGN(contents.api_scope, Choose("--api", options.api, kApis));
   NSYS_ASSIGN(contents.graph_flows, Choose("--graph-flows", options.graph_flows, kFlows));
   NSYS_TRY(ReadExtras(options.extras, contents.extras));
