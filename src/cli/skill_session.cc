@@ -88,8 +88,9 @@ Result<const Iteration*> FindIteration(const SkillRunRequest& request, const Ski
   return &iterations[static_cast<size_t>(*request.iteration)];
 }
 
-// Says, in the text form and in a row about the data, that pauses stood in for marker ranges.
-void AnnounceHeuristic(const SkillRunRequest& request, const Iteration& iteration, bool warn,
+// Says, in the text form and in a row about the data, that pauses stood in for marker ranges; warns
+// of it unless that was done before.
+void AnnounceHeuristic(const SkillRunRequest& request, const Iteration& iteration, bool& warned,
                        Answer& answer) {
   if (!iteration.heuristic || answer.abstention || answer.problem) {
     return;
@@ -98,7 +99,7 @@ void AnnounceHeuristic(const SkillRunRequest& request, const Iteration& iteratio
       "no NVTX range holds the marker '{}': iteration {} is a stretch between GPU "
       "pauses of more than {} ms",
       request.marker, *request.iteration, kIterationPauseNs / 1'000'000);
-  if (warn) {
+  if (!std::exchange(warned, true)) {
     Warn(words);
   }
   answer.notes.push_back(fmt::format("Caution: {}.", words));
@@ -189,7 +190,7 @@ Result<Answer> SkillSession::AnswerOf(const Skill& skill, const Params& params) 
   NSYS_ASSIGN(const Iteration* iteration, FindIteration(request_, skill, *views_, params));
   query.window = Window{iteration->gpu_start_ns, iteration->gpu_end_ns};
   NSYS_ASSIGN(Answer answer, RunSkill(skill, query));
-  AnnounceHeuristic(request_, *iteration, !std::exchange(warned_, true), answer);
+  AnnounceHeuristic(request_, *iteration, warned_, answer);
   return answer;
 }
 

@@ -341,6 +341,13 @@ class RunAll(Usage):
         self.assert_usage("skill", "run-all", capture, "--trim", "1", "2", code="TRIM_OUT_OF_RANGE")
         self.assert_usage("skill", "run-all", capture, "-o", capture, says="capture")
 
+    def test_pauses_in_place_of_a_marker_are_warned_of_once(self):
+        capture, _ = synthetic()
+        for only in ("", "nvtx_kernel_map,gc_impact,kernel_launch_pattern,overlap_breakdown,top_kernels"):
+            got = run("skill", "run-all", capture, "--iteration", "1", *(("--only", only) if only else ()))
+            self.assertEqual(got.code, 0, got.err)
+            self.assertEqual(got.err.count(b"no NVTX range holds the marker"), 1, got.err)
+
     def test_a_skill_that_fails_leaves_the_others(self):
         capture, _ = synthetic()
         with scratch() as folder:
