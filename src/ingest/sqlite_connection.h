@@ -31,6 +31,10 @@ class SqliteFile {
   static Result<SqliteFile> Open(const std::string& path);
 
   const std::string& path() const { return path_; }
+  // Where `path` leads when symbolic links are followed.
+  const std::string& target() const { return target_; }
+  // Whether a write-ahead log lies beside it.
+  bool has_log() const { return has_log_; }
 
   // A read-only connection for one thread at a time; several may be open at once. One `for_queries`
   // may need temporary files, and keeps them in memory.

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// Leaves of a table made into columns. Every buffer is used again for the next leaves.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "ingest/sqlite_btree.h"
+#include "ingest/sqlite_record.h"
+#include "ingest/table_source.h"
+
+namespace nsys {
+
+// Bytes that stay where they are until Clear.
+class ByteArena {
+ public:
+  uint8_t* Take(size_t bytes);
+  size_t used() const { return used_ - left_; }
+  void Clear();
+
+ private:
+  std::vector<std::unique_ptr<uint8_t[]>> blocks_;
+  uint8_t* next_ = nullptr;
+  size_t left_ = 0;  // in the last block
+  size_t used_ = 0;  // of all blocks
+};
+
+class PageBatch {
+ public:
+  PageBatch(const PageFile& file, const RecordReader& reader);
+  PageBatch(const PageBatch&) = delete;
+  PageBatch& operator=(const PageBatch&) = delete;
+
+  // Begins with `leaves`; `only` when the tree has no other page.
+  void Start(std::span<const uint32_t> leaves, bool only);
+  // Fills the batch with rows of them, all unless their texts are long.
+  Refusal Fill();
+  // Whether rows are left that another Fill gives.
+  bool more() const { return next_ < leaves_.size(); }
+
+  // What Fill gave: views into the file and into this object.
+  Batch rows();
+
+ private:
+  struct ColumnBuffer {
+    std::vector<int64_t> integers;
+    std::vector<double> reals;
+    std::vector<std::string_view> texts;
+    std::vector<uint8_t> valid;
+  };
+
+  Refusal AddLeaf(const TableLeaf& leaf);
+  Refusal AddRow(const TableCell& cell);
+  Refusal AddUnusual(const TableCell& cell);
+  Refusal Gather(const TableCell& cell, uint32_t bytes, const uint8_t*& record);
+  void Reserve(size_t rows);
+  void MakeColumns(size_t first);
+  void MakeIntegers(size_t wanted, size_t first);
+  void MakeReals(size_t wanted, size_t first);
+  void MakeTexts(size_t wanted, size_t first);
+  void MakeRowids(size_t wanted, size_t first);
+  void ReworkIntegers(size_t wanted, size_t first);
+
+  const PageFile& file_;
+  const RecordReader& reader_;
+  LayoutCache layouts_;
+  OverflowReader overflow_;
+  std::span<const uint32_t> leaves_;
+  bool only_ = false;
+  size_t next_ = 0;  // in leaves_
+
+  // Of the leaf at hand: where each row's record and the places of its cells are.
+  std::vector<const uint8_t*> records_;
+  std::vector<const CellPlace*> places_;
+  std::vector<int64_t> rowids_;
+  size_t leaf_rows_ = 0;
+  bool reworked_ = false;
+  // Rows whose places are in unusual_places_, which moves while it grows.
+  std::vector<size_t> unusual_rows_;
+  std::vector<CellPlace> unusual_places_;
+
+  std::vector<ColumnBuffer> columns_;
+  std::vector<ColumnBatch> views_;
+  ByteArena arena_;
+  size_t rows_ = 0;
+};
+
+}  // namespace nsys

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// An SQLite file as pages: mapped read-only, its header checked. What its trees hold is the
+// business of sqlite_btree.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace nsys {
+
+// Numbers of several bytes are stored with the highest byte first.
+inline uint32_t BigEndian16(const uint8_t* bytes) {
+  return static_cast<uint32_t>(bytes[0] << 8 | bytes[1]);
+}
+
+inline uint32_t BigEndian32(const uint8_t* bytes) {
+  return BigEndian16(bytes) << 16 | BigEndian16(bytes + 2);
+}
+
+class PageFile {
+ public:
+  // A page is readable for so many bytes beyond its end, whatever stands there.
+  static constexpr size_t kSlack = 256;
+
+  // An error says what about the file cannot be read by pages, and leaves the file's name out.
+  static Result<PageFile> Open(const std::string& path);
+
+  uint32_t pages() const { return pages_; }
+  uint32_t page_size() const { return page_size_; }
+  // The part of a page that SQLite uses itself: extensions may reserve some bytes at its end.
+  uint32_t usable() const { return usable_; }
+  bool auto_vacuum() const { return auto_vacuum_; }
+  // Grows whenever the schema changes.
+  uint32_t schema_cookie() const { return schema_cookie_; }
+
+  // Whether a tree may have the page `number`: neither the first page, which no table has that can
+  // be named, nor the one that holds locks.
+  bool MayHold(uint32_t number) const {
+    return number >= 2 && number <= pages_ && number != lock_page_;
+  }
+
+  // `number` is one that MayHold.
+  const uint8_t* Page(uint32_t number) const {
+    if (number == pages_) {
+      return last_page_.data();
+    }
+    return mapping_.bytes() + static_cast<size_t>(number - 1) * page_size_;
+  }
+
+ private:
+  class Mapping {
+   public:
+    Mapping(const uint8_t* bytes, size_t size) : bytes_(bytes), size_(size) {}
+    Mapping(Mapping&& other) noexcept
+        : bytes_(std::exchange(other.bytes_, nullptr)), size_(other.size_) {}
+    Mapping& operator=(Mapping&&) = delete;
+    ~Mapping();
+    const uint8_t* bytes() const { return bytes_; }
+    size_t size() const { return size_; }
+
+   private:
+    const uint8_t* bytes_;
+    size_t size_;
+  };
+
+  explicit PageFile(Mapping mapping) : mapping_(std::move(mapping)) {}
+  static Result<Mapping> Map(const std::string& path);
+  // What is wrong with the header, or nullptr.
+  const char* TakeHeader();
+
+  Mapping mapping_;
+  std::vector<uint8_t> last_page_;  // a copy, for the bytes behind it
+  uint32_t pages_ = 0;
+  uint32_t page_size_ = 0;
+  uint32_t usable_ = 0;
+  uint32_t lock_page_ = 0;
+  uint32_t schema_cookie_ = 0;
+  bool auto_vacuum_ = false;
+};
+
+}  // namespace nsys

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+#include "ingest/sqlite_pages.h"
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/ordered_blocks.h"
+#include "base/text.h"
+#include "ingest/file_kind.h"
+#include "ingest/row_hint.h"
+#include "ingest/sqlite_connection.h"
+#include "ingest/sqlite_page_batch.h"
+#include "ingest/sqlite_page_schema.h"
+#include "ingest/sqlite_source.h"
+
+namespace nsys {
+namespace {
+
+// Leaves are read in blocks of so many bytes, whatever the number of threads.
+constexpr size_t kBlockBytes = size_t{1} << 18;
+constexpr int kMostThreads = 8;           // for one table
+constexpr size_t kBlocksForThreads = 16;  // smaller tables are read before a thread has started
+
+// Ends OrderedBlocks; why, is told elsewhere.
+const Error kEnough = {.code = ErrorCode::kProfile, .message = "", .hint = ""};
+
+Batch Part(const Batch& batch, size_t first, size_t rows, std::vector<ColumnBatch>& columns) {
+  columns.clear();
+  for (const ColumnBatch& column : batch.columns) {
+    const auto part = [&](const auto& cells) {
+      return cells.empty() ? cells : cells.subspan(first, rows);
+    };
+    columns.push_back({.integers = part(column.integers),
+                       .texts = part(column.texts),
+                       .valid = part(column.valid),
+                       .reals = part(column.reals)});
+  }
+  return {.rows = rows, .columns = columns};
+}
+
+// How far the reading of a table by pages got.
+struct PagesRead {
+  uint64_t rows = 0;          // that the sink has
+  bool stopped = false;       // the sink wants no more
+  Refusal refusal = nullptr;  // why it ended early
+};
+
+// The threads that one reading of a table may use: those that no other has.
+class ThreadClaim {
+ public:
+  ThreadClaim(std::atomic<int>& idle, bool wanted)
+      : idle_(idle), count_(wanted ? idle.exchange(0) : 0) {}
+  ~ThreadClaim() { idle_ += count_; }
+  ThreadClaim(const ThreadClaim&) = delete;
+  ThreadClaim& operator=(const ThreadClaim&) = delete;
+  int count() const { return count_; }
+
+ private:
+  std::atomic<int>& idle_;
+  int count_;
+};
+
+// The rows that SQLite delivers for a hint, so that both readers leave out the same.
+class HintedRows {
+ public:
+  HintedRows(const RowHint& hint, std::span<const WantedColumn> columns)
+      : hint_(hint), ids_(hint.ids) {
+    const auto place = [&](const std::string& name, CellType type) {
+      const auto at = std::find_if(columns.begin(), columns.end(), [&](const auto& column) {
+        return column.name == name && column.type == type;
+      });
+      return static_cast<size_t>(at - columns.begin());
+    };
+    std::sort(ids_.begin(), ids_.end());
+    text_ = place(hint.text, CellType::kText);
+    text_id_ = place(hint.text_id, CellType::kInteger);
+    possible_ = !ConditionOf(hint).empty() && (hint.text.empty() || text_ < columns.size()) &&
+                (hint.text_id.empty() || text_id_ < columns.size());
+  }
+
+  bool possible() const { return possible_; }
+
+  bool Match(const Batch& batch, size_t row) const {
+    if (!hint_.text.empty() && batch.columns[text_].texts[row].starts_with(hint_.prefix)) {
+      return true;
+    }
+    if (hint_.text_id.empty() || batch.columns[text_id_].valid[row] == 0) {
+      return false;
+    }
+    const int64_t id = batch.columns[text_id_].integers[row];
+    return std::binary_search(ids_.begin(), ids_.end(), id);
+  }
+
+ private:
+  const RowHint& hint_;
+  std::vector<int64_t> ids_;  // ascending
+  size_t text_;
+  size_t text_id_;
+  bool possible_;
+};
+
+Error NotByPages(const std::string& path, std::string_view why) {
+  return {.code = ErrorCode::kProfile,
+          .message = fmt::format("cannot read {} by pages: {}", ShownPath(path), why),
+          .hint = "leave --reader pages out: SQLite reads what pages cannot give"};
+}
+
+class PagedSource final : public TableSource {
+ public:
+  PagedSource(std::string path, PageFile file, PagedSchema schema,
+              std::unique_ptr<TableSource> sqlite, SqliteReader reader, int threads)
+      : path_(std::move(path)),
+        file_(std::move(file)),
+        schema_(std::move(schema)),
+        sqlite_(std::move(sqlite)),
+        reader_(reader),
+        idle_threads_(std::clamp(threads, 1, kMostThreads)) {}
+
+  const std::vector<SourceTable>& tables() const override { return sqlite_->tables(); }
+  SourceLocation location() const override { return sqlite_->location(); }
+  std::vector<std::string> warnings() const override { return sqlite_->warnings(); }
+  Status Read(std::string_view table, std::span<const WantedColumn> columns,
+              const BatchSink& sink) const override;
+  Status ReadHinted(std::string_view table, std::span<const WantedColumn> columns,
+                    const RowHint& hint, const BatchSink& sink) const override;
+
+ private:
+  PagesRead ReadPages(std::string_view table, std::span<const WantedColumn> columns,
+                      const BatchSink& sink) const;
+  PagesRead ReadLeaves(const RecordReader& records, std::span<const uint32_t> leaves,
+                       const BatchSink& sink) const;
+  Status ReadRest(std::string_view table, std::span<const WantedColumn> columns, uint64_t done,
+                  const BatchSink& sink) const;
+
+  std::string path_;
+  PageFile file_;
+  PagedSchema schema_;
+  std::unique_ptr<TableSource> sqlite_;
+  SqliteReader reader_;
+  mutable std::atomic<int> idle_threads_;
+};
+
+PagesRead PagedSource::ReadPages(std::string_view table, std::span<const WantedColumn> columns,
+                                 const BatchSink& sink) const {
+  const auto found = schema_.tables.find(table);
+  if (found == schema_.tables.end()) {
+    return {.refusal = "it is not in the schema"};
+  }
+  const PagedTable& paged = found->second;
+  if (paged.refusal != nullptr) {
+    return {.refusal = paged.refusal};
+  }
+  std::vector<WantedCell> wanted = paged.Find(columns);
+  if (wanted.empty()) {
+    return {.refusal = "a column is not in the schema"};
+  }
+  std::vector<uint32_t> leaves;
+  if (const Refusal why = ListLeaves(file_, paged.root, leaves); why != nullptr) {
+    return {.refusal = why};
+  }
+  return ReadLeaves(RecordReader(std::move(wanted)), leaves, sink);
+}
+
+PagesRead PagedSource::ReadLeaves(const RecordReader& records, std::span<const uint32_t> leaves,
+                                  const BatchSink& sink) const {
+  struct Block {
+    std::unique_ptr<PageBatch> batch;
+    Refusal refusal = nullptr;
+  };
+  const size_t block_leaves = std::max<size_t>(1, kBlockBytes / file_.page_size());
+  const size_t blocks = (leaves.size() + block_leaves - 1) / block_leaves;
+  const bool only = leaves.size() == 1;
+  PagesRead read;
+  const auto make = [&](size_t block, Block& out) -> Status {
+    if (out.batch == nullptr) {
+      out.batch = std::make_unique<PageBatch>(file_, records);
+    }
+    const size_t first = block * block_leaves;
+    out.batch->Start(leaves.subspan(first, std::min(block_leaves, leaves.size() - first)), only);
+    out.refusal = out.batch->Fill();
+    return {};
+  };
+  const auto take = [&](size_t /*block*/, Block& made) -> Status {
+    for (;;) {
+      read.refusal = made.refusal;
+      if (read.refusal != nullptr) {
+        return kEnough;
+      }
+      const Batch rows = made.batch->rows();
+      read.stopped = rows.rows > 0 && !sink(rows);
+      read.rows += rows.rows;
+      if (read.stopped) {
+        return kEnough;
+      }
+      if (!made.batch->more()) {
+        return {};
+      }
+      made.refusal = made.batch->Fill();
+    }
+  };
+  const ThreadClaim threads(idle_threads_, blocks >= kBlocksForThreads);
+  static_cast<void>(OrderedBlocks<Block>::Run(blocks, threads.count(), make, take).ok());
+  return read;
+}
+
+// Has SQLite deliver what comes after the first `done` rows.
+Status PagedSource::ReadRest(std::string_view table, std::span<const WantedColumn> columns,
+                             uint64_t done, const BatchSink& sink) const {
+  uint64_t passed = 0;
+  std::vector<ColumnBatch> parts;
+  return sqlite_->Read(table, columns, [&](const Batch& batch) {
+    const uint64_t skipped = std::min<uint64_t>(done - passed, batch.rows);
+    passed += skipped;
+    return skipped == batch.rows || sink(Part(batch, skipped, batch.rows - skipped, parts));
+  });
+}
+
+Status PagedSource::Read(std::string_view table, std::span<const WantedColumn> columns,
+                         const BatchSink& sink) const {
+  const PagesRead read = ReadPages(table, columns, sink);
+  if (read.stopped || read.refusal == nullptr) {
+    return {};
+  }
+  if (reader_ == SqliteReader::kPages) {
+    return NotByPages(path_, fmt::format("table {}: {}", Printable(table), read.refusal));
+  }
+  return ReadRest(table, columns, read.rows, sink);
+}
+
+Status PagedSource::ReadHinted(std::string_view table, std::span<const WantedColumn> columns,
+                               const RowHint& hint, const BatchSink& sink) const {
+  const HintedRows hinted(hint, columns);
+  if (!hinted.possible()) {
+    return Read(table, columns, sink);
+  }
+  std::vector<ColumnBatch> parts;
+  return Read(table, columns, [&](const Batch& batch) {
+    for (size_t row = 0; row < batch.rows; ++row) {
+      const size_t first = row;
+      while (row < batch.rows && hinted.Match(batch, row)) {
+        ++row;
+      }
+      if (row > first && !sink(Part(batch, first, row - first, parts))) {
+        return false;
+      }
+    }
+    return true;
+  });
+}
+
+struct Pages {
+  PageFile file;
+  PagedSchema schema;
+};
+
+Result<Pages> OpenPages(const std::string& path) {
+  NSYS_ASSIGN(const SqliteFile file, SqliteFile::Open(path));
+  if (file.has_log()) {
+    return Error{.code = ErrorCode::kProfile, .message = "a write-ahead log lies beside it"};
+  }
+  NSYS_ASSIGN(PageFile pages, PageFile::Open(file.target()));
+  NSYS_ASSIGN(const SqliteDatabase db, file.Connect());
+  NSYS_ASSIGN(PagedSchema schema, LoadPagedSchema(db.get()));
+  if (schema.cookie != pages.schema_cookie()) {
+    return Error{.code = ErrorCode::kProfile, .message = "it changes while it is read"};
+  }
+  return Pages{.file = std::move(pages), .schema = std::move(schema)};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TableSource>> OpenSqliteAs(const std::string& path, SqliteReader reader,
+                                                  int threads) {
+  NSYS_ASSIGN(std::unique_ptr<TableSource> sqlite, OpenSqlite(path));
+  if (reader == SqliteReader::kSqlite) {
+    return sqlite;
+  }
+  Result<Pages> pages = OpenPages(path);
+  if (!pages.ok() && reader == SqliteReader::kPages) {
+    return NotByPages(path, pages.error().message);
+  }
+  if (!pages.ok()) {
+    return sqlite;
+  }
+  return std::unique_ptr<TableSource>(std::make_unique<PagedSource>(
+      path, std::move(pages.value().file), std::move(pages.value().schema), std::move(sqlite),
+      reader, threads));
+}
+
+}  // namespace nsys
