@@ -67,8 +67,9 @@ inline std::string Select(const Schema& schema, const HotTable& hot) {
 inline uint64_t Step(const std::string& path, const std::vector<std::string>& queries) {
   sqlite3* db = nullptr;
   const std::string uri = "file:" + path + "?mode=ro&immutable=1";
-  if (sqlite3_open_v2(uri.c_str(), &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr) !=
-      SQLITE_OK) {
+  if (sqlite3_open_v2(uri.c_str(), &db,
+                      SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
+                      nullptr) != SQLITE_OK) {
     Die(sqlite3_errmsg(db));
   }
   sqlite3_exec(db, "PRAGMA mmap_size=1099511627776", nullptr, nullptr, nullptr);

@@ -22,6 +22,7 @@ constexpr int kRounds = 3;
 struct TableRead {
   std::string name;
   std::vector<WantedColumn> columns;
+  uint64_t rows = 0;
 };
 
 std::unique_ptr<TableSource> Open(const std::string& path, int threads) {
@@ -33,7 +34,7 @@ std::unique_ptr<TableSource> Open(const std::string& path, int threads) {
 }
 
 TableRead ReadOf(const SourceTable& table, const HotTable& hot) {
-  TableRead read{.name = table.name, .columns = {}};
+  TableRead read{.name = table.name, .columns = {}, .rows = 0};
   for (const char* name : hot.sources) {
     if (table.Find(name) != nullptr) {
       const bool text = std::string_view(name) == "text";
@@ -83,6 +84,15 @@ size_t KeepAll(const std::string& path, int threads, const std::vector<TableRead
   std::vector<std::vector<KeptColumn>> tables;
   ReadAll(path, threads, reads, [&](const TableRead& read) {
     tables.emplace_back(read.columns.size());
+    for (size_t i = 0; i < read.columns.size(); ++i) {
+      KeptColumn& column = tables.back()[i];
+      column.valid.reserve(read.rows);
+      if (read.columns[i].type == CellType::kText) {
+        column.text_ends.reserve(read.rows);
+      } else {
+        column.integers.reserve(read.rows);
+      }
+    }
     return [&kept = tables.back()](const Batch& batch) {
       for (size_t i = 0; i < kept.size(); ++i) {
         const ColumnBatch& from = batch.columns[i];
@@ -111,7 +121,7 @@ void Report(const std::string& path, const char* label, const std::vector<TableR
             const std::vector<std::string>& queries) {
   uint64_t rows = 0;
   for (const TableRead& read : reads) {
-    rows += CountRows(path, read);
+    rows += read.rows;
   }
   const auto step = [&] { Keep(Step(path, queries)); };
   const Pair scan = InTurns(kRounds, [&] { Keep(Scan(path, 1, reads)); }, step);
@@ -136,6 +146,7 @@ int Main(const std::string& path) {
       continue;
     }
     all.push_back(ReadOf(*table, hot));
+    all.back().rows = CountRows(path, all.back());
     all_queries.push_back(query);
     Report(path, hot.label, {all.back()}, {query});
   }
