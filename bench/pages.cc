@@ -23,6 +23,7 @@ struct TableRead {
   std::string name;
   std::vector<WantedColumn> columns;
   uint64_t rows = 0;
+  uint64_t text_bytes = 0;
 };
 
 std::unique_ptr<TableSource> Open(const std::string& path, int threads) {
@@ -34,7 +35,7 @@ std::unique_ptr<TableSource> Open(const std::string& path, int threads) {
 }
 
 TableRead ReadOf(const SourceTable& table, const HotTable& hot) {
-  TableRead read{.name = table.name, .columns = {}, .rows = 0};
+  TableRead read{.name = table.name, .columns = {}, .rows = 0, .text_bytes = 0};
   for (const char* name : hot.sources) {
     if (table.Find(name) != nullptr) {
       const bool text = std::string_view(name) == "text";
@@ -89,6 +90,7 @@ size_t KeepAll(const std::string& path, int threads, const std::vector<TableRead
       column.valid.reserve(read.rows);
       if (read.columns[i].type == CellType::kText) {
         column.text_ends.reserve(read.rows);
+        column.texts.reserve(read.text_bytes);
       } else {
         column.integers.reserve(read.rows);
       }
@@ -110,11 +112,18 @@ size_t KeepAll(const std::string& path, int threads, const std::vector<TableRead
   return tables.size();
 }
 
-uint64_t CountRows(const std::string& path, const TableRead& read) {
-  uint64_t rows = 0;
-  ReadAll(path, 1, {read},
-          [&](const TableRead&) { return [&](const Batch& batch) { rows += batch.rows; }; });
-  return rows;
+// How much there is to keep, so that columns are made in their size.
+void Count(const std::string& path, TableRead& read) {
+  ReadAll(path, 1, {read}, [&](const TableRead&) {
+    return [&](const Batch& batch) {
+      read.rows += batch.rows;
+      for (const ColumnBatch& column : batch.columns) {
+        for (const std::string_view text : column.texts) {
+          read.text_bytes += text.size();
+        }
+      }
+    };
+  });
 }
 
 void Report(const std::string& path, const char* label, const std::vector<TableRead>& reads,
@@ -146,7 +155,7 @@ int Main(const std::string& path) {
       continue;
     }
     all.push_back(ReadOf(*table, hot));
-    all.back().rows = CountRows(path, all.back());
+    Count(path, all.back());
     all_queries.push_back(query);
     Report(path, hot.label, {all.back()}, {query});
   }

@@ -4,15 +4,10 @@
 //   cmake --preset fuzz && cmake --build --preset fuzz
 //   build/fuzz/fuzz-capture -max_len=65536 CORPUS_FOLDER
 #include <cstdint>
-#include <cstdlib>
-#include <string>
-
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "ingest/capture.h"
 #include "ingest/load.h"
+#include "input_file.h"
 
 namespace {
 
@@ -29,13 +24,9 @@ nsys::Reads Everything() {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const int kFile = ::memfd_create("capture", MFD_CLOEXEC);
-  static const std::string kPath = "/proc/self/fd/" + std::to_string(kFile);
+  static nsys::InputFile file;
   static const nsys::Reads kReads = Everything();
-  if (::ftruncate(kFile, 0) != 0 || ::pwrite(kFile, data, size, 0) != static_cast<ssize_t>(size)) {
-    std::abort();
-  }
-  const auto source = nsys::OpenCapture(kPath, 1);
+  const auto source = nsys::OpenCapture(file.Hold(data, size), 1);
   if (source.ok()) {
     static_cast<void>(
         nsys::LoadTrace(*source.value(), kReads, {.threads = 1, .progress = {}}).ok());

@@ -9,11 +9,8 @@
 #include <string>
 #include <vector>
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "ingest/sqlite_pages.h"
+#include "input_file.h"
 
 namespace {
 
@@ -56,13 +53,10 @@ std::string RowsOf(const nsys::TableSource& source, const nsys::SourceTable& tab
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const int kFile = ::memfd_create("pages", MFD_CLOEXEC);
-  static const std::string kPath = "/proc/self/fd/" + std::to_string(kFile);
-  if (::ftruncate(kFile, 0) != 0 || ::pwrite(kFile, data, size, 0) != static_cast<ssize_t>(size)) {
-    std::abort();
-  }
-  const auto sqlite = nsys::OpenSqliteAs(kPath, nsys::SqliteReader::kSqlite, 1);
-  const auto pages = nsys::OpenSqliteAs(kPath, nsys::SqliteReader::kAuto, 1);
+  static nsys::InputFile file;
+  const std::string& path = file.Hold(data, size);
+  const auto sqlite = nsys::OpenSqliteAs(path, nsys::SqliteReader::kSqlite, 1);
+  const auto pages = nsys::OpenSqliteAs(path, nsys::SqliteReader::kAuto, 1);
   if (sqlite.ok() != pages.ok()) {
     std::abort();
   }
