@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "cli/convert_options.h"
 #include "cli/sql_options.h"
+#include "ingest/sqlite_pages.h"
 
 namespace nsys {
 
@@ -48,6 +49,7 @@ struct SkillRunRequest {
   std::optional<int64_t> max_rows;
   std::string output;  // a file; empty: standard output
   int threads = 0;     // 0: as many as the machine has
+  SqliteReader reader = SqliteReader::kAuto;
   std::optional<std::string> skills_dir;
 };
 

@@ -92,6 +92,7 @@ TEST(CommandLine, RefusesBadNumbersAndParameters) {
        {"skill run top_kernels x --max-rows -1", "skill run top_kernels x --max-rows two",
         "skill run top_kernels x --iteration -1", "skill run top_kernels x -p limit",
         "skill run top_kernels x -p =3", "skill run top_kernels x --threads 0",
+        "skill run top_kernels x --reader page", "skill run-all x --reader ''",
         "skill run top_kernels x --format yaml", "skill list --format csv", "skill run",
         "skill run a b c"}) {
     EXPECT_EQ(ParseError(line).code, ErrorCode::kUsage) << line;

@@ -100,6 +100,7 @@ void AddBehaviour(CLI::App& convert, ConvertOptions& options) {
       .add_option("--threads", options.threads,
                   "Threads (default: one per core); the outputs do not depend on it")
       ->option_text("N");
+  convert.add_option("--reader", options.reader, kReaderHelp)->option_text("READER");
   convert.add_option("--parquet-dir", options.parquet_dirs, "The same as INPUT")
       ->option_text("DIR")
       ->allow_extra_args(false)
@@ -253,6 +254,7 @@ Result<ConvertRequest> ToConvertRequest(const ConvertOptions& options) {
   NSYS_ASSIGN(const std::optional<int64_t> threads,
               ParseCountOption("--threads", options.threads, 1));
   request.threads = static_cast<int>(std::min<int64_t>(threads.value_or(0), 256));
+  NSYS_ASSIGN(request.reader, ParseReader(options.reader));
   request.keep_going = options.keep_going;
   request.fail_fast = options.fail_fast;
   request.wait = options.wait;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ingest/sqlite_pages.h"
 #include "perfetto/options.h"
 
 namespace CLI {
@@ -36,6 +37,7 @@ struct ConvertRequest {
   bool json_summary = false;
   std::string nsys;
   int threads = 0;  // 0: as many as the machine has
+  SqliteReader reader = SqliteReader::kAuto;
 };
 
 // Words as typed.
@@ -63,6 +65,7 @@ struct ConvertOptions {
   bool wait = false;
   std::optional<std::string> nsys;
   std::optional<std::string> threads;
+  std::string reader = "auto";
   std::string summary = "text";
 };
 

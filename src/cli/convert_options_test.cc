@@ -70,6 +70,8 @@ TEST(ConvertOptions, EveryChoice) {
                                         "metrics",
                                         "--threads",
                                         "3",
+                                        "--reader",
+                                        "sqlite",
                                         "--nsys",
                                         "/n",
                                         "--wait",
@@ -96,6 +98,7 @@ TEST(ConvertOptions, EveryChoice) {
   EXPECT_TRUE(extras.memset && extras.osrt && extras.metrics);
   EXPECT_FALSE(extras.sync || extras.graph || extras.memory || extras.overhead);
   EXPECT_EQ(request.threads, 3);
+  EXPECT_EQ(request.reader, SqliteReader::kSqlite);
   EXPECT_EQ(request.nsys, "/n");
   EXPECT_TRUE(request.wait && request.fail_fast && request.keep_going && request.json_summary);
 }

@@ -63,6 +63,7 @@ Result<LoadedInput> LoadInput(const ConvertRequest& request, const ConvertJob& j
   NSYS_ASSIGN(const std::unique_ptr<TableSource> source,
               OpenCapture(path, OpenOptions{.threads = threads,
                                             .table_folders = true,
+                                            .reader = request.reader,
                                             .keep_going = request.keep_going}));
   const LoadOptions options{.threads = threads,
                             .progress = [&](int64_t rows) { progress.Update(rows); },

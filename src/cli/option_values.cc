@@ -49,6 +49,14 @@ Result<std::optional<int64_t>> ParseCountOption(const std::string& option,
       fmt::format("for example: {} {}", option, least + 1));
 }
 
+Result<SqliteReader> ParseReader(const std::string& word) {
+  static constexpr std::pair<const char*, SqliteReader> kReaders[] = {
+      {"auto", SqliteReader::kAuto},
+      {"pages", SqliteReader::kPages},
+      {"sqlite", SqliteReader::kSqlite}};
+  return Choose("--reader", word, kReaders);
+}
+
 Result<std::optional<Window>> ParseTrim(const std::vector<std::string>& words) {
   if (words.empty()) {
     return std::optional<Window>();

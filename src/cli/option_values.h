@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "cli/usage_error.h"
+#include "ingest/sqlite_pages.h"
 
 namespace nsys {
 
@@ -42,6 +43,12 @@ std::vector<std::string> SplitAtCommas(const std::vector<std::string>& lists);
 Result<std::optional<int64_t>> ParseCountOption(const std::string& option,
                                                 const std::optional<std::string>& word,
                                                 int64_t least);
+
+// --reader, and its text in the help.
+inline constexpr const char* kReaderHelp =
+    "Who reads .sqlite: pages (this program), sqlite, or auto (default: pages where they can be "
+    "vouched for); the answer does not depend on it";
+Result<SqliteReader> ParseReader(const std::string& word);
 
 // --trim START END, in seconds on the capture's clock; no words: no window.
 Result<std::optional<Window>> ParseTrim(const std::vector<std::string>& words);

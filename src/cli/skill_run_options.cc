@@ -34,6 +34,7 @@ void AddSharedOptions(CLI::App& run, SkillRunWords& raw) {
   run.add_option("--threads", raw.threads,
                  "Threads that read (default: one per core); the answer does not depend on it")
       ->option_text("N");
+  run.add_option("--reader", raw.reader, kReaderHelp)->option_text("READER");
   run.add_flag("--no-cache", raw.no_cache, "Accepted for compatibility: there is no cache")
       ->group("");
 }
@@ -121,6 +122,7 @@ Result<SkillRunRequest> RunRequest(const SkillRunWords& raw, OutputFormat format
   NSYS_ASSIGN(request.max_rows, ParseCountOption("--max-rows", raw.max_rows, 0));
   NSYS_ASSIGN(const std::optional<int64_t> threads, ParseCountOption("--threads", raw.threads, 1));
   request.threads = static_cast<int>(std::min<int64_t>(threads.value_or(0), 256));
+  NSYS_ASSIGN(request.reader, ParseReader(raw.reader));
   if (request.iteration && request.window) {
     return UsageError("--iteration and --trim cannot be combined",
                       "an iteration is a window of its own; give one of them");

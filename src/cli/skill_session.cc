@@ -145,7 +145,9 @@ Reads SkillSession::ReadsOf(const Skill& skill) const {
 Status SkillSession::Load(const Reads& reads) {
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   const int threads = request_.threads > 0 ? request_.threads : static_cast<int>(cores);
-  NSYS_ASSIGN(const std::unique_ptr<TableSource> source, OpenCapture(request_.profile, threads));
+  NSYS_ASSIGN(
+      const std::unique_ptr<TableSource> source,
+      OpenCapture(request_.profile, OpenOptions{.threads = threads, .reader = request_.reader}));
   Progress progress;
   const LoadOptions options{.threads = threads,
                             .progress = [&](int64_t rows) { progress.Update(rows); }};

@@ -16,7 +16,6 @@
 #include "ingest/nsys_tool.h"
 #include "ingest/parquet_source.h"
 #include "ingest/schema_probe.h"
-#include "ingest/sqlite_source.h"
 
 namespace nsys {
 namespace {
@@ -109,6 +108,10 @@ bool HasReportName(std::string_view path) {
   return HasSuffix(path, ".nsys-rep") || HasSuffix(path, ".qdrep");
 }
 
+SourceResult OpenTablesOf(const std::string& sqlite, const OpenOptions& options) {
+  return OpenSqliteAs(sqlite, options.reader, options.threads);
+}
+
 SourceResult OpenFolder(const std::string& path, const OpenOptions& options) {
   if (access(path.c_str(), R_OK | X_OK) != 0) {
     return Error{.code = ErrorCode::kProfile,
@@ -162,7 +165,7 @@ SourceResult OpenReport(const std::string& path, const FileFacts& facts_of_repor
     }
     SourceResult opened = facts.value().kind == FileKind::kDirectory
                               ? OpenFolder(sibling, options)
-                              : CheckedForNsight(OpenSqlite(sibling), sibling);
+                              : CheckedForNsight(OpenTablesOf(sibling, options), sibling);
     // A sibling that cannot be read is no obstacle as long as something else can.
     if (opened.ok()) {
       return opened;
@@ -179,14 +182,16 @@ SourceResult OpenReport(const std::string& path, const FileFacts& facts_of_repor
     const std::string& sibling = siblings.fresh.front();
     std::error_code error;
     const bool folder = fs::is_directory(sibling, error);
-    return folder ? OpenFolder(sibling, options) : CheckedForNsight(OpenSqlite(sibling), sibling);
+    return folder ? OpenFolder(sibling, options)
+                  : CheckedForNsight(OpenTablesOf(sibling, options), sibling);
   }
   NSYS_ASSIGN(std::unique_ptr<TemporaryExport> files, TemporaryExport::Make(nsys, path));
   std::error_code error;
   const bool folder = fs::is_directory(files->path(), error);
   NSYS_ASSIGN(std::unique_ptr<TableSource> tables,
-              CheckedForNsight(
-                  folder ? OpenTables(files->path(), options) : OpenSqlite(files->path()), path));
+              CheckedForNsight(folder ? OpenTables(files->path(), options)
+                                      : OpenTablesOf(files->path(), options),
+                               path));
   return std::unique_ptr<TableSource>(
       std::make_unique<ExportedSource>(std::move(files), std::move(tables)));
 }
@@ -200,7 +205,7 @@ Result<std::unique_ptr<TableSource>> OpenCapture(const std::string& path,
     case FileKind::kDirectory:
       return OpenFolder(path, options);
     case FileKind::kSqlite:
-      return CheckedForNsight(OpenSqlite(path), path);
+      return CheckedForNsight(OpenTablesOf(path, options), path);
     case FileKind::kParquetFile:
       return Error{.code = ErrorCode::kProfile,
                    .message = fmt::format("{} is a single Parquet table", ShownPath(path)),

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "ingest/sqlite_pages.h"
 #include "ingest/table_source.h"
 
 namespace nsys {
@@ -16,6 +17,7 @@ struct OpenOptions {
   // To convert a whole capture: a table may be a folder of part files. (Statements of users read
   // the files by themselves, one per table.)
   bool table_folders = false;
+  SqliteReader reader = SqliteReader::kAuto;
   bool keep_going = false;  // tables whose file cannot be read are left out, with a warning
 };
 
