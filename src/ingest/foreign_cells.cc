@@ -28,10 +28,10 @@ std::string_view NameOf(CellType type) {
 void ForeignCells::Note(size_t index, const ColumnBatch& batch) {
   columns_.resize(std::max(columns_.size(), index + 1));
   Column& column = columns_[index];
-  if (column.foreign == 0) {
-    column.type = batch.foreign_type;
+  if (column.foreign == 0 && !batch.foreign.empty()) {
+    column.type = batch.foreign.front().type;
   }
-  column.foreign += static_cast<int64_t>(batch.foreign);
+  column.foreign += static_cast<int64_t>(batch.foreign.size());
   column.has_good = column.has_good || std::find(batch.valid.begin(), batch.valid.end(),
                                                  uint8_t{1}) != batch.valid.end();
 }

@@ -24,7 +24,7 @@ class ForeignCells {
   void Count(const Batch& batch) {
     for (size_t i = 0; i < batch.columns.size(); ++i) {
       const bool unseen = i < required_ && !columns_[i].has_good;
-      if (batch.columns[i].foreign > 0 || unseen) {
+      if (!batch.columns[i].foreign.empty() || unseen) {
         Note(i, batch.columns[i]);
       }
     }

@@ -142,15 +142,13 @@ Batch ChunkConverter::Convert(duckdb_result& result, duckdb_data_chunk chunk, si
     const duckdb_type type = api_.column_type(&result, i);
     const size_t count = rows - first_row;
     const std::span<const uint8_t> valid{column.valid.data() + first_row, count};
-    const bool fits = Fits(column.type, type);
-    const auto values = fits ? 0 : std::count(valid.begin(), valid.end(), uint8_t{1});
-    ConvertCells(type, api_.vector_get_data(vector), column);
-    const auto kept = fits ? 0 : std::count(valid.begin(), valid.end(), uint8_t{1});
-    views_[i] = {.integers = {},
-                 .texts = {},
-                 .valid = valid,
-                 .foreign = static_cast<size_t>(values - kept),
-                 .foreign_type = NameOfType(type)};
+    column.foreign.clear();
+    if (Fits(column.type, type)) {
+      ConvertCells(type, api_.vector_get_data(vector), column);
+    } else {
+      ConvertForeign(type, api_.vector_get_data(vector), first_row, column);
+    }
+    views_[i] = {.integers = {}, .texts = {}, .valid = valid, .foreign = column.foreign};
     if (column.type == CellType::kInteger) {
       views_[i].integers = {column.integers.data() + first_row, count};
     } else if (column.type == CellType::kReal) {
@@ -160,6 +158,18 @@ Batch ChunkConverter::Convert(duckdb_result& result, duckdb_data_chunk chunk, si
     }
   }
   return {.rows = rows - first_row, .columns = views_};
+}
+
+// Cells of which not every one can be had as its column is wanted.
+void ChunkConverter::ConvertForeign(duckdb_type type, void* data, size_t first_row,
+                                    Column& column) {
+  had_value_ = column.valid;
+  ConvertCells(type, data, column);
+  for (size_t row = first_row; row < had_value_.size(); ++row) {
+    if (had_value_[row] != 0 && column.valid[row] == 0) {
+      column.foreign.push_back({.row = row - first_row, .type = NameOfType(type)});
+    }
+  }
 }
 
 void ChunkConverter::ConvertCells(duckdb_type type, void* data, Column& column) const {

@@ -27,15 +27,18 @@ class ChunkConverter {
     std::vector<double> reals;
     std::vector<std::string_view> texts;
     std::vector<uint8_t> valid;
+    std::vector<ForeignCell> foreign;
   };
 
   void ConvertCells(duckdb_type type, void* data, Column& column) const;
   void ConvertIntegers(duckdb_type type, const void* data, Column& column) const;
   void ConvertReals(duckdb_type type, const void* data, Column& column) const;
   void ConvertTexts(duckdb_type type, void* data, Column& column) const;
+  void ConvertForeign(duckdb_type type, void* data, size_t first_row, Column& column);
 
   const DuckdbApi& api_;
   std::vector<Column> columns_;
+  std::vector<uint8_t> had_value_;
   std::vector<ColumnBatch> views_;
 };
 

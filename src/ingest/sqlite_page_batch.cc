@@ -17,6 +17,11 @@ constexpr size_t kLoad = 8;                 // a number is cut out of so many by
 
 constexpr Refusal kBadCell = "one of its rows is damaged";
 
+std::string_view NameOf(StoredType type) {
+  static constexpr std::string_view kNames[] = {"null", "integer", "real", "text", "blob"};
+  return kNames[static_cast<size_t>(type)];
+}
+
 void GrowTo(size_t size, auto& buffer) {
   if (buffer.size() < size) {
     buffer.resize(std::max(size, 2 * buffer.size()));
@@ -87,6 +92,9 @@ void PageBatch::Start(std::span<const uint32_t> leaves, bool only) {
 Refusal PageBatch::Fill() {
   rows_ = 0;
   arena_.Clear();
+  for (ColumnBuffer& column : columns_) {
+    column.foreign.clear();
+  }
   while (more() && arena_.used() < kBatchTextBytes) {
     TableLeaf leaf;
     if (const Refusal why = leaf.Open(file_, leaves_[next_], only_); why != nullptr) {
@@ -226,6 +234,9 @@ void PageBatch::MakeColumns(size_t first) {
         MakeTexts(i, first);
         break;
     }
+    if (reworked_) {
+      NoteForeign(i, first);
+    }
   }
 }
 
@@ -241,6 +252,9 @@ void PageBatch::MakeRowids(size_t wanted, size_t first) {
       column.texts[first + row] = {};
     }
     column.valid[first + row] = type == CellType::kText ? 0 : 1;
+    if (type == CellType::kText) {
+      column.foreign.push_back({.row = first + row, .type = NameOf(StoredType::kInteger)});
+    }
   }
 }
 
@@ -261,7 +275,7 @@ void PageBatch::MakeIntegers(size_t wanted, size_t first) {
 void PageBatch::ReworkIntegers(size_t wanted, size_t first) {
   for (size_t row = 0; row < leaf_rows_; ++row) {
     const Rework rework = places_[row][wanted].rework;
-    if (rework == Rework::kNone) {
+    if (rework != Rework::kRealToInteger && rework != Rework::kIntegerThroughReal) {
       continue;
     }
     int64_t& number = columns_[wanted].integers[first + row];
@@ -270,6 +284,22 @@ void PageBatch::ReworkIntegers(size_t wanted, size_t first) {
     const bool exact = real >= -0x1p63 && real < 0x1p63 && std::trunc(real) == real;
     number = exact ? static_cast<int64_t>(real) : 0;
     columns_[wanted].valid[first + row] = exact ? 1 : 0;
+  }
+}
+
+// Of cells that have a value and are not valid all the same.
+void PageBatch::NoteForeign(size_t wanted, size_t first) {
+  ColumnBuffer& column = columns_[wanted];
+  for (size_t row = 0; row < leaf_rows_; ++row) {
+    const CellPlace& place = places_[row][wanted];
+    if (place.rework == Rework::kNone || column.valid[first + row] != 0) {
+      continue;
+    }
+    const bool is_null = place.rework == Rework::kRealToInteger &&
+                         std::isnan(std::bit_cast<double>(NumberAt(records_[row], place)));
+    if (!is_null) {
+      column.foreign.push_back({.row = first + row, .type = NameOf(place.stored)});
+    }
   }
 }
 
@@ -301,7 +331,10 @@ Batch PageBatch::rows() {
   for (size_t i = 0; i < columns_.size(); ++i) {
     ColumnBuffer& column = columns_[i];
     ColumnBatch& view = views_[i];
-    view = {.integers = {}, .texts = {}, .valid = {column.valid.data(), rows_}};
+    view = {.integers = {},
+            .texts = {},
+            .valid = {column.valid.data(), rows_},
+            .foreign = column.foreign};
     switch (reader_.wanted()[i].type) {
       case CellType::kInteger:
         view.integers = {column.integers.data(), rows_};

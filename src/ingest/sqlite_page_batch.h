@@ -50,6 +50,7 @@ class PageBatch {
     std::vector<double> reals;
     std::vector<std::string_view> texts;
     std::vector<uint8_t> valid;
+    std::vector<ForeignCell> foreign;
   };
 
   Refusal AddLeaf(const TableLeaf& leaf);
@@ -63,6 +64,7 @@ class PageBatch {
   void MakeTexts(size_t wanted, size_t first);
   void MakeRowids(size_t wanted, size_t first);
   void ReworkIntegers(size_t wanted, size_t first);
+  void NoteForeign(size_t wanted, size_t first);
 
   const PageFile& file_;
   const RecordReader& reader_;

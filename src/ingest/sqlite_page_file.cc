@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "ingest/file_descriptor.h"
+#include "base/file_descriptor.h"
 
 namespace nsys {
 namespace {

@@ -29,19 +29,37 @@ constexpr size_t kBlocksForThreads = 16;  // smaller tables are read before a th
 // Ends OrderedBlocks; why, is told elsewhere.
 const Error kEnough = {.code = ErrorCode::kProfile, .message = "", .hint = ""};
 
-Batch Part(const Batch& batch, size_t first, size_t rows, std::vector<ColumnBatch>& columns) {
-  columns.clear();
-  for (const ColumnBatch& column : batch.columns) {
-    const auto part = [&](const auto& cells) {
-      return cells.empty() ? cells : cells.subspan(first, rows);
-    };
-    columns.push_back({.integers = part(column.integers),
-                       .texts = part(column.texts),
-                       .valid = part(column.valid),
-                       .reals = part(column.reals)});
+// Some rows of a batch as a batch of their own.
+class BatchPart {
+ public:
+  // Until the next call, and as long as `batch`.
+  Batch Of(const Batch& batch, size_t first, size_t rows) {
+    columns_.resize(batch.columns.size());
+    foreign_.resize(batch.columns.size());
+    for (size_t i = 0; i < batch.columns.size(); ++i) {
+      const ColumnBatch& column = batch.columns[i];
+      const auto part = [&](const auto& cells) {
+        return cells.empty() ? cells : cells.subspan(first, rows);
+      };
+      foreign_[i].clear();
+      for (const ForeignCell& cell : column.foreign) {
+        if (cell.row >= first && cell.row < first + rows) {
+          foreign_[i].push_back({.row = cell.row - first, .type = cell.type});
+        }
+      }
+      columns_[i] = {.integers = part(column.integers),
+                     .texts = part(column.texts),
+                     .valid = part(column.valid),
+                     .reals = part(column.reals),
+                     .foreign = foreign_[i]};
+    }
+    return {.rows = rows, .columns = columns_};
   }
-  return {.rows = rows, .columns = columns};
-}
+
+ private:
+  std::vector<ColumnBatch> columns_;
+  std::vector<std::vector<ForeignCell>> foreign_;
+};
 
 // How far the reading of a table by pages got.
 struct PagesRead {
@@ -212,11 +230,11 @@ PagesRead PagedSource::ReadLeaves(const RecordReader& records, std::span<const u
 Status PagedSource::ReadRest(std::string_view table, std::span<const WantedColumn> columns,
                              uint64_t done, const BatchSink& sink) const {
   uint64_t passed = 0;
-  std::vector<ColumnBatch> parts;
+  BatchPart part;
   return sqlite_->Read(table, columns, [&](const Batch& batch) {
     const uint64_t skipped = std::min<uint64_t>(done - passed, batch.rows);
     passed += skipped;
-    return skipped == batch.rows || sink(Part(batch, skipped, batch.rows - skipped, parts));
+    return skipped == batch.rows || sink(part.Of(batch, skipped, batch.rows - skipped));
   });
 }
 
@@ -238,14 +256,14 @@ Status PagedSource::ReadHinted(std::string_view table, std::span<const WantedCol
   if (!hinted.possible()) {
     return Read(table, columns, sink);
   }
-  std::vector<ColumnBatch> parts;
+  BatchPart part;
   return Read(table, columns, [&](const Batch& batch) {
     for (size_t row = 0; row < batch.rows; ++row) {
       const size_t first = row;
       while (row < batch.rows && hinted.Match(batch, row)) {
         ++row;
       }
-      if (row > first && !sink(Part(batch, first, row - first, parts))) {
+      if (row > first && !sink(part.Of(batch, first, row - first))) {
         return false;
       }
     }

@@ -23,17 +23,18 @@ class TableDigest {
   explicit TableDigest(size_t columns) : columns_(columns) {}
 
   void Add(const Batch& batch) {
-    rows_ += batch.rows;
     for (size_t i = 0; i < columns_.size(); ++i) {
       Add(batch.columns[i], batch.rows, columns_[i]);
     }
+    rows_ += batch.rows;
   }
 
   std::string ToString() const {
     std::string out = fmt::format("{} rows", rows_);
     for (const Column& column : columns_) {
-      out += fmt::format("\n {} NULL, sums {} {}, {} bytes, {:016x}", column.nulls, column.integers,
-                         column.reals, column.bytes, column.mixed);
+      out += fmt::format("\n {} NULL, sums {} {}, {} bytes, {:016x}{}", column.nulls,
+                         column.integers, column.reals, column.bytes, column.mixed,
+                         column.foreign);
     }
     return out;
   }
@@ -45,11 +46,15 @@ class TableDigest {
     double reals = 0;
     uint64_t bytes = 0;
     uint64_t mixed = 0xCBF29CE484222325U;
+    std::string foreign;  // rows and types
   };
 
   static void Mix(uint64_t value, Column& to) { to.mixed = (to.mixed ^ value) * 0x100000001B3U; }
 
-  static void Add(const ColumnBatch& cells, size_t rows, Column& to) {
+  void Add(const ColumnBatch& cells, size_t rows, Column& to) const {
+    for (const ForeignCell& cell : cells.foreign) {
+      to.foreign += fmt::format(" {}:{}", rows_ + cell.row, cell.type);
+    }
     for (size_t row = 0; row < rows; ++row) {
       to.nulls += cells.valid[row] == 0 ? 1 : 0;
       Mix(cells.valid[row], to);

@@ -18,17 +18,21 @@ uint64_t SizeOf(uint64_t type) {
   return type < kFirstBlob ? kSizes[type] : (type - kFirstBlob) / 2;
 }
 
-CellPlace TextPlace(uint64_t type, uint32_t offset) {
-  if (type < kFirstBlob) {
-    return {};
+StoredType StoredAs(uint64_t type, const WantedCell& wanted) {
+  if (type >= kFirstBlob) {
+    return type % 2 == 0 ? StoredType::kBlob : StoredType::kText;
   }
+  if (type == 0) {
+    return StoredType::kNull;
+  }
+  return type == kReal || wanted.real_affinity ? StoredType::kReal : StoredType::kInteger;
+}
+
+CellPlace TextPlace(uint64_t type, uint32_t offset) {
   return {.offset = offset, .length = static_cast<uint32_t>(SizeOf(type)), .valid = 1};
 }
 
 CellPlace NumberPlace(uint64_t type, uint32_t offset, const WantedCell& wanted) {
-  if (type == 0 || type >= kFirstBlob) {
-    return {};
-  }
   CellPlace place{.valid = 1};
   const uint64_t size = SizeOf(type);
   if (size == 0) {
@@ -48,8 +52,19 @@ CellPlace NumberPlace(uint64_t type, uint32_t offset, const WantedCell& wanted) 
 }
 
 CellPlace PlaceOf(uint64_t type, uint32_t offset, const WantedCell& wanted) {
-  return wanted.type == CellType::kText ? TextPlace(type, offset)
-                                        : NumberPlace(type, offset, wanted);
+  const StoredType stored = StoredAs(type, wanted);
+  if (stored == StoredType::kNull) {
+    return {};
+  }
+  const bool is_text = type >= kFirstBlob;
+  CellPlace place;
+  if (is_text != (wanted.type == CellType::kText)) {
+    place.rework = Rework::kForeign;
+  } else {
+    place = is_text ? TextPlace(type, offset) : NumberPlace(type, offset, wanted);
+  }
+  place.stored = stored;
+  return place;
 }
 
 }  // namespace

@@ -23,8 +23,12 @@ struct WantedCell {
   bool has_default = false;    // of records made before the column was added
 };
 
-// What a number goes through after it has been cut out.
-enum class Rework : uint8_t { kNone, kRealToInteger, kIntegerThroughReal };
+// The types of SQLite's values.
+enum class StoredType : uint8_t { kNull, kInteger, kReal, kText, kBlob };
+
+// What a cell goes through after its number has been cut out: nothing, a conversion, or the note
+// that it is of another type than wanted.
+enum class Rework : uint8_t { kNone, kRealToInteger, kIntegerThroughReal, kForeign };
 
 // Where a wanted cell lies. A number is ((8 bytes at `offset`) >> shift & mask) + add.
 struct CellPlace {
@@ -36,6 +40,7 @@ struct CellPlace {
   uint8_t valid = 0;
   uint8_t is_real = 0;  // the 8 bytes are a real
   Rework rework = Rework::kNone;
+  StoredType stored = StoredType::kNull;
 };
 
 inline int64_t NumberAt(const uint8_t* record, const CellPlace& place) {

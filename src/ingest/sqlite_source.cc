@@ -27,16 +27,7 @@ struct ColumnBuffer {
   std::vector<size_t> text_ends;
   std::vector<std::string_view> texts;
   std::vector<uint8_t> valid;
-  size_t foreign = 0;
-  int foreign_type = SQLITE_NULL;  // of the first of them
-
-  // A cell that has no value of this column's type.
-  void NoteInvalid(int cell_type) {
-    if (cell_type != SQLITE_NULL) {
-      foreign_type = foreign == 0 ? cell_type : foreign_type;
-      ++foreign;
-    }
-  }
+  std::vector<ForeignCell> foreign;
 };
 
 std::string_view NameOfType(int type) {
@@ -101,8 +92,7 @@ class BatchBuilder {
       views_[i] = {.integers = {},
                    .texts = {},
                    .valid = {column.valid.data(), rows_},
-                   .foreign = std::exchange(column.foreign, 0),
-                   .foreign_type = NameOfType(column.foreign_type)};
+                   .foreign = column.foreign};
       if (column.type == CellType::kInteger) {
         views_[i].integers = {column.integers.data(), rows_};
         continue;
@@ -124,6 +114,9 @@ class BatchBuilder {
     text_bytes_ = 0;
     for (std::string& arena : arenas_) {
       arena.clear();
+    }
+    for (ColumnBuffer& column : columns_) {
+      column.foreign.clear();
     }
     return more;
   }
@@ -149,7 +142,7 @@ class BatchBuilder {
         valid = false;
     }
     if (!valid) {
-      column.NoteInvalid(type);
+      NoteInvalid(type, column);
     }
     column.integers[rows_] = value;
     column.valid[rows_] = valid ? 1 : 0;
@@ -159,7 +152,7 @@ class BatchBuilder {
     const int type = sqlite3_column_type(statement, index);
     const bool valid = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
     if (!valid) {
-      column.NoteInvalid(type);
+      NoteInvalid(type, column);
     }
     column.reals[rows_] = valid ? sqlite3_column_double(statement, index) : 0.0;
     column.valid[rows_] = valid ? 1 : 0;
@@ -180,11 +173,18 @@ class BatchBuilder {
       }
       text_bytes_ += length;
     } else {
-      column.NoteInvalid(type);
+      NoteInvalid(type, column);
     }
     column.text_ends[rows_] = arena.size();
     column.valid[rows_] = valid ? 1 : 0;
     return true;
+  }
+
+  // A cell that has no value of its column's type.
+  void NoteInvalid(int type, ColumnBuffer& column) const {
+    if (type != SQLITE_NULL) {
+      column.foreign.push_back({.row = rows_, .type = NameOfType(type)});
+    }
   }
 
   std::vector<ColumnBuffer> columns_;

@@ -25,6 +25,12 @@ struct WantedColumn {
   CellType type = CellType::kInteger;
 };
 
+// A cell that is no NULL and not of the type that is wanted.
+struct ForeignCell {
+  size_t row = 0;
+  std::string_view type = {};  // lasts for ever
+};
+
 // One column of a batch. Exactly one of `integers`, `texts` and `reals` is filled, as wanted, with
 // one entry per row. `valid[row] == 0` marks NULL and cells of another type (text where an integer
 // is wanted); the entry is then 0 or empty. Unsigned 64-bit values arrive as their bit pattern, and
@@ -35,8 +41,7 @@ struct ColumnBatch {
   std::span<const std::string_view> texts;
   std::span<const uint8_t> valid;
   std::span<const double> reals = {};
-  size_t foreign = 0;                  // number of cells of another type, NULL not among them
-  std::string_view foreign_type = {};  // of the first of them; lasts for ever
+  std::span<const ForeignCell> foreign = {};  // in the order of their rows
 };
 
 struct Batch {

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "ingest/sqlite_pages.h"
 #include "input_file.h"
 
@@ -32,6 +34,8 @@ std::string RowsOf(const nsys::TableSource& source, const nsys::SourceTable& tab
   const auto append = [&](const auto& value) {
     out.append(reinterpret_cast<const char*>(&value), sizeof value);
   };
+  std::string foreign;
+  size_t rows = 0;
   const nsys::Status status = source.Read(table.name, wanted, [&](const nsys::Batch& batch) {
     for (size_t row = 0; row < batch.rows && out.size() < kMostBytes; ++row) {
       for (const nsys::ColumnBatch& column : batch.columns) {
@@ -46,8 +50,14 @@ std::string RowsOf(const nsys::TableSource& source, const nsys::SourceTable& tab
         }
       }
     }
+    for (size_t i = 0; i < batch.columns.size() && foreign.size() < kMostBytes; ++i) {
+      for (const nsys::ForeignCell& cell : batch.columns[i].foreign) {
+        foreign += fmt::format("{}:{}:{} ", rows + cell.row, i, cell.type);
+      }
+    }
+    rows += batch.rows;
   });
-  return status.ok() ? out : std::string();
+  return status.ok() ? out + foreign : std::string();
 }
 
 }  // namespace
