@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // bench-load CAPTURE: what loading the hot tables costs beside plain sqlite3_step over the same
 // columns, which reads every cell and keeps nothing. CPU seconds, one thread, in turns.
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <fmt/core.h>
@@ -23,6 +25,14 @@ size_t RowsOf(const Trace& trace, TableId table) {
     return trace.kernels.size();
   }
   return table == TableId::kRuntime ? trace.calls.size() : trace.nvtx.size();
+}
+
+// Bytes of the rows of all columns; texts lie apart.
+template <typename Table>
+size_t ColumnBytes(Table& table) {
+  const auto bytes = [](const auto& column) { return column.size() * sizeof(column[0]); };
+  return std::apply([&](const auto&... columns) { return (bytes(columns) + ...); },
+                    table.columns());
 }
 
 // Everything a command does to get at `reads`: opening the capture included.
@@ -69,6 +79,12 @@ int Main(const std::string& path) {
   const Pair cpu = InTurns(
       kRounds, [&] { Keep(Load(path, all_reads)); }, [&] { Keep(Step(path, all_queries)); });
   Report("all", all_rows, cpu);
+  Trace trace = Load(path, all_reads);
+  const size_t bytes =
+      ColumnBytes(trace.kernels) + ColumnBytes(trace.calls) + ColumnBytes(trace.nvtx);
+  fmt::print("columns: {:.1f} bytes per event; {} distinct texts apart\n",
+             static_cast<double>(bytes) / static_cast<double>(std::max<size_t>(all_rows, 1)),
+             trace.strings.size());
   return 0;
 }
 

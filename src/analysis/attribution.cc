@@ -2,10 +2,12 @@
 #include "analysis/attribution.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include <fmt/core.h>
 
+#include "base/sort_runs.h"
 #include "base/text.h"
 #include "trace/launches.h"
 #include "trace/nvtx_stacks.h"
@@ -151,7 +153,7 @@ std::vector<uint32_t> CallsOf(std::span<const Launch> launches) {
   for (const Launch& launch : launches) {
     calls.push_back(launch.call);
   }
-  std::sort(calls.begin(), calls.end());
+  SortByRuns(calls, std::less<>());
   calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
   return calls;
 }

@@ -7,6 +7,7 @@
 
 #include "analysis/host_sync.h"
 #include "analysis/selection.h"
+#include "base/sort_runs.h"
 #include "trace/overlap_index.h"
 
 namespace nsys {
@@ -38,7 +39,7 @@ std::vector<std::vector<Work>> WorkByLane(const Trace& trace, int64_t device,
   add(trace.kernels, [&](size_t row) { return trace.kernels.short_name[row]; }, false);
   add(trace.graphs, [](size_t) { return StringId::kNone; }, true);
   for (auto& work : by_lane) {
-    std::sort(work.begin(), work.end(), [&](const Work& a, const Work& b) {
+    SortByRuns(work, [&](const Work& a, const Work& b) {
       if (a.start_ns != b.start_ns) {
         return a.start_ns < b.start_ns;
       }

@@ -9,6 +9,7 @@
 #include "analysis/attribution.h"
 #include "analysis/window.h"
 #include "base/number.h"
+#include "base/sort_runs.h"
 #include "trace/launches.h"
 #include "trace/nvtx_stacks.h"
 
@@ -89,9 +90,7 @@ class Search {
         launches_.push_back({kernel, links[kernel]});
       }
     }
-    std::sort(launches_.begin(), launches_.end(), [](const Launch& a, const Launch& b) {
-      return a.call != b.call ? a.call < b.call : a.kernel < b.kernel;
-    });
+    SortByCall(launches_);
     calls_ = CallsOf(launches_);
   }
 
@@ -130,7 +129,7 @@ class Search {
     const NvtxTable& nvtx = trace_.nvtx;
     std::vector<uint32_t> order(ranges_.size());
     std::iota(order.begin(), order.end(), 0U);
-    std::sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) {
+    SortByRuns(order, [&](uint32_t x, uint32_t y) {
       const uint32_t a = ranges_[x].range;
       const uint32_t b = ranges_[y].range;
       return std::tuple(nvtx.start_ns[a], -nvtx.end_ns[a], trace_.Text(nvtx.text[a]), a) <

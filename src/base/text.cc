@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <set>
 
 #include "base/number.h"
@@ -40,6 +41,28 @@ size_t SequenceLength(std::string_view bytes) {
   return overlong || surrogate || beyond ? 0 : length;
 }
 
+// Length of ASCII at the front of `bytes`: all of it when there is nothing else.
+size_t AsciiPrefix(std::string_view bytes) {
+  constexpr uint64_t kHighBits = 0x8080808080808080U;
+  constexpr size_t kWord = sizeof(uint64_t);
+  const auto is_ascii = [&](size_t at) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, kWord);
+    return (word & kHighBits) == 0;
+  };
+  size_t at = 0;
+  while (at + kWord <= bytes.size() && is_ascii(at)) {
+    at += kWord;
+  }
+  if (at >= kWord && bytes.size() - at < kWord && is_ascii(bytes.size() - kWord)) {
+    return bytes.size();  // the last word overlaps the one before
+  }
+  while (at < bytes.size() && static_cast<uint8_t>(bytes[at]) < 0x80) {
+    ++at;
+  }
+  return at;
+}
+
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) {
@@ -72,14 +95,17 @@ bool ContainsIgnoreCase(std::string_view text, std::string_view needle) {
 }
 
 bool IsValidUtf8(std::string_view bytes) {
-  while (!bytes.empty()) {
+  for (;;) {
+    bytes.remove_prefix(AsciiPrefix(bytes));
+    if (bytes.empty()) {
+      return true;
+    }
     const size_t length = SequenceLength(bytes);
     if (length == 0) {
       return false;
     }
     bytes.remove_prefix(length);
   }
-  return true;
 }
 
 std::string ToValidUtf8(std::string_view bytes) {

@@ -17,6 +17,22 @@ TEST(Text, ReplacesInvalidUtf8) {
   EXPECT_FALSE(IsValidUtf8("\xF4\x90\x80\x80")) << "above U+10FFFF";
 }
 
+// Whatever the place of a byte in its word, and of the text's end.
+TEST(Text, FindsInvalidUtf8EverywhereInAText) {
+  for (size_t size = 0; size < 40; ++size) {
+    const std::string ascii(size, 'a');
+    EXPECT_TRUE(IsValidUtf8(ascii));
+    for (size_t at = 0; at < size; ++at) {
+      std::string bad = ascii;
+      bad[at] = '\xFF';
+      EXPECT_FALSE(IsValidUtf8(bad)) << size << " " << at;
+      std::string good = ascii;
+      good.replace(at, 1, "\xC3\xA9");
+      EXPECT_TRUE(IsValidUtf8(good)) << size << " " << at;
+    }
+  }
+}
+
 TEST(Text, PrintableHidesControlCharacters) {
   EXPECT_EQ(Printable("a\n\x1b[31mb\x7f"), "a  [31mb ");
   EXPECT_EQ(Printable("\xC2\x9B"

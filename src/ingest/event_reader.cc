@@ -97,6 +97,57 @@ bool EventReader::AddTimes(const Cells& cells, OpenEnd open_end, Events& events)
   return true;
 }
 
+// The rows whose times were good and are appended.
+Rows EventReader::AddTimesOf(const Batch& batch, OpenEnd open_end, Events& events) {
+  if (AddAllTimes(batch, open_end, events)) {
+    while (all_rows_.size() < batch.rows) {
+      all_rows_.push_back(static_cast<uint32_t>(all_rows_.size()));
+    }
+    return Rows(all_rows_).first(batch.rows);
+  }
+  kept_.clear();
+  for (uint32_t row = 0; row < batch.rows; ++row) {
+    const Cells cells(batch, row);
+    if ((!only_ || only_(cells)) && AddTimes(cells, open_end, events)) {
+      kept_.push_back(row);
+    }
+  }
+  return kept_;
+}
+
+// Appends the times of all rows at once; false, and nothing done, when one of them needs care.
+bool EventReader::AddAllTimes(const Batch& batch, OpenEnd open_end, Events& events) {
+  const ColumnBatch* start = ColumnOf(batch, start_);
+  const ColumnBatch* end = ColumnOf(batch, moments_ ? start_ : end_);
+  if (start == nullptr || end == nullptr || window_ || only_ || !events.recorded_end_ns.empty()) {
+    return false;
+  }
+  const bool keep = open_end == OpenEnd::kKeep;
+  ends_.resize(batch.rows);
+  bool good = true;
+  int64_t longest = 0;
+  for (size_t row = 0; row < batch.rows; ++row) {
+    const int64_t begins = start->integers[row];
+    const bool has_end = end->valid[row] != 0;
+    const int64_t ends = has_end || !keep ? end->integers[row] : begins;
+    good = good && start->valid[row] != 0 && (has_end || keep) && ends >= begins &&
+           begins >= -kLargestTimeNs && ends <= kLargestTimeNs;
+    longest = std::max(longest, good ? ends - begins : 0);
+    ends_[row] = ends;
+  }
+  const auto rows = static_cast<int64_t>(batch.rows);
+  const bool drawing = context_.options.for_drawing;
+  if (!good || (rows > 0 && longest > (kLargestSum - total_ns_) / rows)) {
+    return false;
+  }
+  for (size_t row = 0; !drawing && row < batch.rows; ++row) {
+    total_ns_ += ends_[row] - start->integers[row];
+  }
+  events.start_ns.insert(events.start_ns.end(), start->integers.begin(), start->integers.end());
+  events.end_ns.insert(events.end_ns.end(), ends_.begin(), ends_.end());
+  return true;
+}
+
 void EventReader::Append(int64_t start, int64_t end, Events& events) {
   const bool clamped = end < start;
   std::vector<int64_t>& recorded = events.recorded_end_ns;

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ingest/cells.h"
 #include "ingest/foreign_cells.h"
 #include "ingest/load.h"
 #include "ingest/string_ids.h"
@@ -42,57 +44,6 @@ struct LoadContext {
   }
 };
 
-// A source column that was asked for; one that the table lacks reads as nothing in every row.
-enum class SourceColumnIndex : uint32_t { kAbsent = 0xFFFFFFFF };
-
-// One row of a batch.
-class Cells {
- public:
-  Cells(const Batch& batch, size_t row) : batch_(batch), row_(row) {}
-
-  bool Has(SourceColumnIndex column) const {
-    return column != SourceColumnIndex::kAbsent &&
-           batch_.columns[static_cast<size_t>(column)].valid[row_] != 0;
-  }
-
-  std::optional<int64_t> Integer(SourceColumnIndex column) const {
-    if (column == SourceColumnIndex::kAbsent) {
-      return std::nullopt;
-    }
-    const ColumnBatch& cells = batch_.columns[static_cast<size_t>(column)];
-    if (cells.valid[row_] == 0) {
-      return std::nullopt;
-    }
-    return cells.integers[row_];
-  }
-
-  std::optional<double> Real(SourceColumnIndex column) const {
-    if (column == SourceColumnIndex::kAbsent) {
-      return std::nullopt;
-    }
-    const ColumnBatch& cells = batch_.columns[static_cast<size_t>(column)];
-    if (cells.valid[row_] == 0) {
-      return std::nullopt;
-    }
-    return cells.reals[row_];
-  }
-
-  std::optional<std::string_view> Text(SourceColumnIndex column) const {
-    if (column == SourceColumnIndex::kAbsent) {
-      return std::nullopt;
-    }
-    const ColumnBatch& cells = batch_.columns[static_cast<size_t>(column)];
-    if (cells.valid[row_] == 0) {
-      return std::nullopt;
-    }
-    return cells.texts[row_];
-  }
-
- private:
-  const Batch& batch_;
-  size_t row_;
-};
-
 // Whether a row without an end is kept, as one that ends when it starts.
 enum class OpenEnd { kDrop, kKeep };
 
@@ -118,25 +69,28 @@ class EventReader {
   // Rows that do not match may be left out; columns that the table lacks are taken out of it.
   void Hint(RowHint hint);
 
+  // Passes over the rows for which `wanted(cells)` does not hold.
+  void SkipUnless(std::function<bool(const Cells&)> wanted) { only_ = std::move(wanted); }
+
   // Appends the times of each good row to `events` and calls `row(cells)` for it.
-  template <typename Row>
-  Status Read(OpenEnd open_end, Events& events, const Row& row) {
-    if (!HasTimes()) {
-      return {};
-    }
-    const auto take = [&](const Batch& batch) {
+  template <typename Table, typename Row>
+  Status Read(OpenEnd open_end, Table& events, const Row& row) {
+    return Stream(events, [&](const Batch& batch) {
       for (size_t i = 0; i < batch.rows; ++i) {
         const Cells cells(batch, i);
         if (AddTimes(cells, open_end, events)) {
           row(cells);
         }
       }
-      foreign_.Count(batch);
-      Progress(batch.rows);
-    };
-    NSYS_TRY(hint_ ? context_.source.ReadHinted(table_->name, wanted_, *hint_, take)
-                   : context_.source.Read(table_->name, wanted_, take));
-    return foreign_.Check(context_.source, table_->name, wanted_);
+    });
+  }
+
+  // The same column by column, as large tables want it: appends the times of the good rows of each
+  // batch and calls `take(batch, rows)` for them.
+  template <typename Table, typename Take>
+  Status ReadColumns(OpenEnd open_end, Table& events, const Take& take) {
+    return Stream(events,
+                  [&](const Batch& batch) { take(batch, AddTimesOf(batch, open_end, events)); });
   }
 
   // Number of rows kept though they end before they start.
@@ -149,9 +103,42 @@ class EventReader {
   std::vector<std::string> Warnings() const;
 
  private:
+  template <typename Table, typename Take>
+  Status Stream(Table& events, const Take& take) {
+    if (!HasTimes()) {
+      return {};
+    }
+    const auto sink = [&](const Batch& batch) {
+      take(batch);
+      Reserve(batch, events);
+      foreign_.Count(batch);
+      Progress(batch.rows);
+    };
+    NSYS_TRY(hint_ ? context_.source.ReadHinted(table_->name, wanted_, *hint_, sink)
+                   : context_.source.Read(table_->name, wanted_, sink));
+    return foreign_.Check(context_.source, table_->name, wanted_);
+  }
+
+  // Makes room for all rows once the first ones tell which columns there are, so that no column is
+  // copied while it grows.
+  template <typename Table>
+  void Reserve(const Batch& batch, Table& events) const {
+    if (window_ || batch.rows_in_all <= events.start_ns.capacity() || events.start_ns.empty()) {
+      return;
+    }
+    const auto reserve = [&](auto& column) {
+      if (!column.empty()) {
+        column.reserve(batch.rows_in_all);
+      }
+    };
+    std::apply([&](auto&... columns) { (reserve(columns), ...); }, events.columns());
+  }
+
   SourceColumnIndex Want(std::string_view name, CellType type);
   bool HasTimes();
   bool AddTimes(const Cells& cells, OpenEnd open_end, Events& events);
+  Rows AddTimesOf(const Batch& batch, OpenEnd open_end, Events& events);
+  bool AddAllTimes(const Batch& batch, OpenEnd open_end, Events& events);
   void Append(int64_t start, int64_t end, Events& events);
   void Progress(size_t rows);
 
@@ -164,6 +151,11 @@ class EventReader {
   SourceColumnIndex start_;
   SourceColumnIndex end_;
   std::optional<Span> window_;
+  std::function<bool(const Cells&)> only_;
+  std::vector<uint32_t> all_rows_;  // 0, 1, 2 …
+  // Of the batch at hand:
+  std::vector<uint32_t> kept_;
+  std::vector<int64_t> ends_;
   int64_t without_start_ = 0;
   int64_t without_end_ = 0;
   int64_t reversed_ = 0;

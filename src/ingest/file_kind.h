@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
 #include "base/file_descriptor.h"
+#include "base/result.h"
 
 namespace nsys {
 

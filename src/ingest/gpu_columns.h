@@ -46,7 +46,28 @@ class GpuColumns {
   }
 
   void Add(const Cells& cells) {
+    const auto row = static_cast<uint32_t>(cells.row());
+    Add(cells.batch(), {&row, 1});
+  }
+
+  void Add(const Batch& batch, Rows rows) {
     if (lane_) {
+      AddLanes(batch, rows);
+    }
+    if (correlated_) {
+      AppendIntegers(batch, correlation_, rows, kNoCorrelation, to_.correlation);
+    }
+  }
+
+ private:
+  void AddLanes(const Batch& batch, Rows rows) {
+    const SameCells same(batch, {device_, context_, green_context_, stream_, global_pid_});
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (i > 0 && same(rows[i - 1], rows[i])) {
+        to_.lane.push_back(to_.lane.back());
+        continue;
+      }
+      const Cells cells(batch, rows[i]);
       Lane lane{.device = cells.Integer(device_),
                 .stream = cells.Integer(stream_),
                 .global_pid = cells.Integer(global_pid_),
@@ -57,12 +78,8 @@ class GpuColumns {
       }
       to_.lane.push_back(LaneId{findings_.lanes.Number(lane)});
     }
-    if (correlated_) {
-      to_.correlation.push_back(cells.Integer(correlation_).value_or(kNoCorrelation));
-    }
   }
 
- private:
   GpuEvents& to_;
   TableFindings& findings_;
   bool lane_;

@@ -4,26 +4,30 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <vector>
 
 namespace nsys {
 
-// Numbers distinct keys in order of first sight. Rows mostly repeat the key of the row before.
+// Numbers distinct keys in order of first sight. Rows mostly repeat the key of a row shortly
+// before.
 template <typename Key>
 class Interner {
  public:
   uint32_t Number(const Key& key) {
-    if (!keys_.empty() && keys_[last_] == key) {
-      return last_;
+    for (const uint32_t number : recent_) {
+      if (number < keys_.size() && keys_[number] == key) {
+        return number;
+      }
     }
     const auto [at, added] = numbers_.try_emplace(key, static_cast<uint32_t>(keys_.size()));
     if (added) {
       keys_.push_back(key);
     }
-    last_ = at->second;
-    return last_;
+    recent_[oldest_++ % recent_.size()] = at->second;
+    return at->second;
   }
 
   const std::vector<Key>& keys() const { return keys_; }
@@ -31,7 +35,8 @@ class Interner {
  private:
   std::vector<Key> keys_;
   std::map<Key, uint32_t> numbers_;  // ordered: a trace has few lanes and threads, and no hash
-  uint32_t last_ = 0;
+  std::array<uint32_t, 8> recent_ = {};
+  size_t oldest_ = 0;  // in recent_, after division
 };
 
 // The union of several lists of keys, sorted, each key once.

@@ -35,23 +35,24 @@ class KernelNames {
     mangled_column_ = mangled_ ? reader.Integer("mangledName") : kAbsent;
   }
 
-  void Add(const Cells& cells) {
+  void Add(const Batch& batch, Rows rows) {
     if (mangled_) {
-      to_.mangled_name.push_back(strings_.Find(cells.Integer(mangled_column_)));
+      strings_.Append(batch, mangled_column_, rows, to_.mangled_name);
     }
     if (!named_) {
       return;
     }
-    const std::optional<int64_t> number = cells.Integer(short_column_);
-    const StringId short_name = strings_.Find(number);
-    const StringId demangled = strings_.Find(cells.Integer(demangled_column_));
-    StringId name = demangled != StringId::kNone ? demangled : short_name;
-    if (name == StringId::kNone) {
-      name = substitutes_.Of(number);
+    const size_t first = to_.short_name.size();
+    strings_.Append(batch, short_column_, rows, to_.short_name);
+    strings_.Append(batch, demangled_column_, rows, to_.demangled_name);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const StringId demangled = to_.demangled_name[first + i];
+      StringId name = demangled != StringId::kNone ? demangled : to_.short_name[first + i];
+      if (name == StringId::kNone) {
+        name = substitutes_.Of(Cells(batch, rows[i]).Integer(short_column_));
+      }
+      to_.name.push_back(name);
     }
-    to_.name.push_back(name);
-    to_.short_name.push_back(short_name);
-    to_.demangled_name.push_back(demangled);
   }
 
  private:
@@ -79,21 +80,28 @@ class KernelPlaces {
     node_ = in_graphs ? reader.Integer("graphNodeId") : kAbsent;
   }
 
-  // Of the row whose times were added last.
-  void Add(const Cells& cells) {
-    if (shaped_) {
-      const auto axis = [&](size_t i) { return KindOf(cells.Integer(axes_[i])); };
+  // Of the rows whose times were added last.
+  void Add(const Batch& batch, Rows rows) {
+    for (size_t i = 0; shaped_ && i < rows.size(); ++i) {
+      const Cells cells(batch, rows[i]);
+      const auto axis = [&](size_t which) { return KindOf(cells.Integer(axes_[which])); };
       to_.shape.push_back(
           {.grid = {axis(0), axis(1), axis(2)}, .block = {axis(3), axis(4), axis(5)}});
     }
-    const GraphPlace place{.graph = GraphNumber(cells.Integer(graph_)),
-                           .node = GraphNumber(cells.Integer(node_))};
-    const bool inside = place.graph != kNoNumber || place.node != kNoNumber;
-    if (inside && to_.graph.empty()) {
-      to_.graph.resize(to_.size() - 1);
+    if (graph_ == kAbsent && node_ == kAbsent) {
+      return;
     }
-    if (inside || !to_.graph.empty()) {
-      to_.graph.push_back(place);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const Cells cells(batch, rows[i]);
+      const GraphPlace place{.graph = GraphNumber(cells.Integer(graph_)),
+                             .node = GraphNumber(cells.Integer(node_))};
+      const bool inside = place.graph != kNoNumber || place.node != kNoNumber;
+      if (inside && to_.graph.empty()) {
+        to_.graph.resize(to_.size() - rows.size() + i);
+      }
+      if (inside || !to_.graph.empty()) {
+        to_.graph.push_back(place);
+      }
     }
   }
 
@@ -154,10 +162,10 @@ Status LoadKernels(LoadContext& context, ColumnSet wanted, KernelTable& to,
   GpuColumns common(reader, wanted, to, findings);
   KernelNames names(reader, context, wanted, to);
   KernelPlaces places(reader, wanted, to);
-  NSYS_TRY(reader.Read(OpenEnd::kDrop, to, [&](const Cells& cells) {
-    common.Add(cells);
-    names.Add(cells);
-    places.Add(cells);
+  NSYS_TRY(reader.ReadColumns(OpenEnd::kDrop, to, [&](const Batch& batch, Rows rows) {
+    common.Add(batch, rows);
+    names.Add(batch, rows);
+    places.Add(batch, rows);
   }));
   SortByTime(to, context.TiesOf(to.correlation));
   findings.Note(reader);

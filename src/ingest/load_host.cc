@@ -13,21 +13,48 @@
 namespace nsys {
 namespace {
 
-int32_t EventType(std::optional<int64_t> cell) {
-  const int64_t type = cell.value_or(0);
+int32_t EventType(int64_t type) {
   const bool fits = type >= 0 && type <= std::numeric_limits<int32_t>::max();
   return fits ? static_cast<int32_t>(type) : 0;
 }
 
-// The text of an NVTX row: written in the row, else referred to by number.
-StringId NvtxText(LoadContext& context, std::optional<std::string_view> text,
-                  std::optional<int64_t> text_id, int64_t& repaired) {
-  if (!text) {
-    return context.strings.Find(text_id);
+// The texts of NVTX rows: written in the row, else referred to by number.
+class NvtxTexts {
+ public:
+  NvtxTexts(LoadContext& context, std::vector<StringId>& to, int64_t& repaired)
+      : context_(context), to_(to), repaired_(repaired) {}
+
+  void Add(const Batch& batch, SourceColumnIndex text, SourceColumnIndex text_id, Rows rows) {
+    const ColumnBatch* texts = ColumnOf(batch, text);
+    texts_.clear();
+    places_.clear();
+    const size_t first = to_.size();
+    context_.strings.Append(batch, text_id, rows, to_);
+    for (size_t i = 0; texts != nullptr && i < rows.size(); ++i) {
+      if (texts->valid[rows[i]] != 0) {
+        texts_.push_back(texts->texts[rows[i]]);
+        places_.push_back(first + i);
+      }
+    }
+    ids_.resize(texts_.size());
+    {
+      const std::scoped_lock lock(context_.pool_mutex);
+      repaired_ += context_.pool.InternAll(texts_, ids_);
+    }
+    for (size_t i = 0; i < places_.size(); ++i) {
+      to_[places_[i]] = ids_[i];
+    }
   }
-  const std::scoped_lock lock(context.pool_mutex);
-  return InternValid(context.pool, *text, repaired);
-}
+
+ private:
+  LoadContext& context_;
+  std::vector<StringId>& to_;
+  int64_t& repaired_;
+  // Of the batch at hand:
+  std::vector<std::string_view> texts_;
+  std::vector<size_t> places_;  // in to_
+  std::vector<StringId> ids_;
+};
 
 // What StringIds says of NCCL. To be made while no other thread adds texts.
 class NcclNames {
@@ -113,28 +140,90 @@ struct NvtxWants {
   bool attributes;
 };
 
-// The columns of an NVTX row, by their place in a batch.
-struct NvtxCells {
-  NvtxCells(EventReader& reader, const NvtxWants& wants) {
+// Takes the columns of the NVTX table over, but for the times.
+class NvtxColumns {
+ public:
+  NvtxColumns(EventReader& reader, LoadContext& context, const NvtxWants& wants, NvtxTable& to,
+              TableFindings& findings)
+      : reader_(reader),
+        wants_(wants),
+        to_(to),
+        findings_(findings),
+        texts_(context, to.text, findings.texts_repaired),
+        payloads_(findings.payloads),
+        attributes_(reader, context, wants.attributes, findings.attributes) {
     const auto absent = SourceColumnIndex::kAbsent;
-    thread = wants.threads ? reader.Integer("globalTid") : absent;
-    domain = wants.threads ? reader.Integer("domainId") : absent;
-    text = wants.named ? reader.Text("text") : absent;
-    text_id = wants.named ? reader.Integer("textId") : absent;
-    kind = wants.kinds ? reader.Integer("eventType") : absent;
-    payload = wants.payloads ? reader.Text("binaryData") : absent;
+    thread_ = wants.threads ? reader.Integer("globalTid") : absent;
+    domain_ = wants.threads ? reader.Integer("domainId") : absent;
+    text_ = wants.named ? reader.Text("text") : absent;
+    text_id_ = wants.named ? reader.Integer("textId") : absent;
+    kind_ = wants.kinds ? reader.Integer("eventType") : absent;
+    payload_ = wants.payloads ? reader.Text("binaryData") : absent;
   }
 
   bool IsNccl(const NcclNames& names, const Cells& cells) const {
-    return names.IsNccl(cells.Text(text), cells.Integer(text_id));
+    return names.IsNccl(cells.Text(text_), cells.Integer(text_id_));
   }
 
-  SourceColumnIndex thread;
-  SourceColumnIndex domain;
-  SourceColumnIndex text;
-  SourceColumnIndex text_id;
-  SourceColumnIndex kind;
-  SourceColumnIndex payload;
+  // `names` only when payloads are wanted.
+  void Add(const Batch& batch, Rows rows, const NcclNames* names) {
+    if (wants_.threads) {
+      AddLanes(batch, rows);
+    }
+    if (wants_.named) {
+      texts_.Add(batch, text_, text_id_, rows);
+    }
+    if (wants_.kinds) {
+      // Without the column, rows are taken for push-pop ranges.
+      const bool without = kind_ == SourceColumnIndex::kAbsent;
+      AppendIntegers(batch, kind_, rows, without ? kNvtxPushPop : 0, to_.event_type, EventType);
+    }
+    if (wants_.payloads) {
+      AddPayloads(batch, rows, *names);
+    }
+    for (size_t i = 0; wants_.attributes && i < rows.size(); ++i) {
+      const Cells cells(batch, rows[i]);
+      to_.attributes.push_back(attributes_.Number(cells));
+      to_.open.push_back(reader_.IsOpen(cells) ? 1 : 0);
+    }
+  }
+
+ private:
+  void AddLanes(const Batch& batch, Rows rows) {
+    const SameCells same(batch, {thread_, domain_});
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (i > 0 && same(rows[i - 1], rows[i])) {
+        to_.lane.push_back(to_.lane.back());
+        continue;
+      }
+      const Cells cells(batch, rows[i]);
+      const RawNvtxLane lane{.global_tid = cells.Integer(thread_),
+                             .domain = cells.Integer(domain_).value_or(0)};
+      to_.lane.push_back(NvtxLaneId{findings_.nvtx_lanes.Number(lane)});
+    }
+  }
+
+  void AddPayloads(const Batch& batch, Rows rows, const NcclNames& names) {
+    for (const uint32_t row : rows) {
+      const Cells cells(batch, row);
+      to_.payload.push_back(IsNccl(names, cells) ? payloads_.Number(cells.Text(payload_))
+                                                 : kNoPayload);
+    }
+  }
+
+  EventReader& reader_;
+  const NvtxWants& wants_;
+  NvtxTable& to_;
+  TableFindings& findings_;
+  NvtxTexts texts_;
+  PayloadNumbers payloads_;
+  AttributeNumbers attributes_;
+  SourceColumnIndex thread_;
+  SourceColumnIndex domain_;
+  SourceColumnIndex text_;
+  SourceColumnIndex text_id_;
+  SourceColumnIndex kind_;
+  SourceColumnIndex payload_;
 };
 
 }  // namespace
@@ -149,19 +238,23 @@ Status LoadCalls(LoadContext& context, ColumnSet wanted, CallTable& to, TableFin
       correlated ? reader.Integer("correlationId") : SourceColumnIndex::kAbsent;
   const auto name = named ? reader.Integer("nameId") : SourceColumnIndex::kAbsent;
   SubstituteNames substitutes(context, "cuda_api_", "");
-  NSYS_TRY(reader.Read(OpenEnd::kDrop, to, [&](const Cells& cells) {
-    if (threads) {
-      const std::optional<int64_t> word = cells.Integer(thread);
+  NSYS_TRY(reader.ReadColumns(OpenEnd::kDrop, to, [&](const Batch& batch, Rows rows) {
+    for (size_t i = 0; threads && i < rows.size(); ++i) {
+      const std::optional<int64_t> word = Cells(batch, rows[i]).Integer(thread);
       to.thread.push_back(word ? ThreadId{findings.threads.Number(*word)} : ThreadId::kNone);
     }
     if (correlated) {
-      to.correlation.push_back(cells.Integer(correlation).value_or(kNoCorrelation));
+      AppendIntegers(batch, correlation, rows, kNoCorrelation, to.correlation);
     }
-    if (named) {
-      const std::optional<int64_t> number = cells.Integer(name);
-      const StringId text = context.strings.Find(number);
-      const bool substitute = text == StringId::kNone && context.options.for_drawing;
-      to.name.push_back(substitute ? substitutes.Of(number) : text);
+    if (!named) {
+      return;
+    }
+    const size_t first = to.name.size();
+    context.strings.Append(batch, name, rows, to.name);
+    for (size_t i = 0; context.options.for_drawing && i < rows.size(); ++i) {
+      if (to.name[first + i] == StringId::kNone) {
+        to.name[first + i] = substitutes.Of(Cells(batch, rows[i]).Integer(name));
+      }
     }
   }));
   SortByTime(to, context.TiesOf(to.correlation));
@@ -177,40 +270,14 @@ Status LoadNvtx(LoadContext& context, ColumnSet wanted, NvtxTable& to, TableFind
     return {};
   }
   EventReader reader(context, TableId::kNvtx);
-  const NvtxCells columns(reader, wants);
+  NvtxColumns columns(reader, context, wants, to, findings);
   if (wants.nccl_only) {
     reader.Hint(names->Hint());
+    reader.SkipUnless([&](const Cells& cells) { return columns.IsNccl(*names, cells); });
   }
-  PayloadNumbers payloads(findings.payloads);
-  AttributeNumbers attributes(reader, context, wants.attributes, findings.attributes);
-  NSYS_TRY(reader.Read(OpenEnd::kKeep, to, [&](const Cells& cells) {
-    const bool nccl = names && columns.IsNccl(*names, cells);
-    if (wants.nccl_only && !nccl) {
-      EventReader::TakeBack(to);
-      return;
-    }
-    if (wants.threads) {
-      const RawNvtxLane lane{.global_tid = cells.Integer(columns.thread),
-                             .domain = cells.Integer(columns.domain).value_or(0)};
-      to.lane.push_back(NvtxLaneId{findings.nvtx_lanes.Number(lane)});
-    }
-    if (wants.named) {
-      to.text.push_back(NvtxText(context, cells.Text(columns.text), cells.Integer(columns.text_id),
-                                 findings.texts_repaired));
-    }
-    if (wants.kinds) {
-      const bool without = columns.kind == SourceColumnIndex::kAbsent;
-      // Without the column, rows are taken for push-pop ranges.
-      to.event_type.push_back(without ? kNvtxPushPop : EventType(cells.Integer(columns.kind)));
-    }
-    if (wants.payloads) {
-      to.payload.push_back(nccl ? payloads.Number(cells.Text(columns.payload)) : kNoPayload);
-    }
-    if (wants.attributes) {
-      to.attributes.push_back(attributes.Number(cells));
-      to.open.push_back(reader.IsOpen(cells) ? 1 : 0);
-    }
-  }));
+  const NcclNames* nccl = names ? &*names : nullptr;
+  NSYS_TRY(reader.ReadColumns(
+      OpenEnd::kKeep, to, [&](const Batch& batch, Rows rows) { columns.Add(batch, rows, nccl); }));
   SortByTime(to);
   findings.Note(reader);
   if (wants.nccl_only) {

@@ -75,9 +75,27 @@ void ByteArena::Clear() {
   left_ = used_ = 0;
 }
 
-PageBatch::PageBatch(const PageFile& file, const RecordReader& reader)
+bool RowFilter::Matches(const uint8_t* record, const CellPlace* places) const {
+  if (text) {
+    const CellPlace& place = places[*text];
+    if (place.valid != 0 && place.length >= prefix.size() &&
+        std::memcmp(record + place.offset, prefix.data(), prefix.size()) == 0) {
+      return true;
+    }
+  }
+  if (!id) {
+    return false;
+  }
+  // A number that takes a conversion is rare, and may be taken for one of the ids.
+  const CellPlace& place = places[*id];
+  return place.rework != Rework::kNone ||
+         (place.valid != 0 && std::binary_search(ids.begin(), ids.end(), NumberAt(record, place)));
+}
+
+PageBatch::PageBatch(const PageFile& file, const RecordReader& reader, const RowFilter* filter)
     : file_(file),
       reader_(reader),
+      filter_(filter),
       layouts_(reader),
       overflow_(file),
       columns_(reader.wanted().size()),
@@ -91,6 +109,8 @@ void PageBatch::Start(std::span<const uint32_t> leaves, bool only) {
 
 Refusal PageBatch::Fill() {
   rows_ = 0;
+  seen_ = 0;
+  first_ = next_;
   arena_.Clear();
   for (ColumnBuffer& column : columns_) {
     column.foreign.clear();
@@ -149,6 +169,10 @@ Refusal PageBatch::AddLeaf(const TableLeaf& leaf) {
   for (size_t i = 0; i < unusual_rows_.size(); ++i) {
     places_[unusual_rows_[i]] = unusual_places_.data() + i * columns_.size();
   }
+  seen_ += leaf_rows_;
+  if (filter_ != nullptr) {
+    PassOver();
+  }
   MakeColumns(rows_);
   rows_ += leaf_rows_;
   return nullptr;
@@ -206,6 +230,20 @@ Refusal PageBatch::AddUnusual(const TableCell& cell) {
   reworked_ = reworked_ || shape.reworked;
   ++leaf_rows_;
   return nullptr;
+}
+
+// Leaves out the rows of the leaf at hand that are not wanted.
+void PageBatch::PassOver() {
+  size_t kept = 0;
+  for (size_t row = 0; row < leaf_rows_; ++row) {
+    if (filter_->Matches(records_[row], places_[row])) {
+      records_[kept] = records_[row];
+      places_[kept] = places_[row];
+      rowids_[kept] = rowids_[row];
+      ++kept;
+    }
+  }
+  leaf_rows_ = kept;
 }
 
 Refusal PageBatch::Gather(const TableCell& cell, uint32_t bytes, const uint8_t*& record) {

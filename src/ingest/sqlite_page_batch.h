@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -28,9 +29,20 @@ class ByteArena {
   size_t used_ = 0;  // of all blocks
 };
 
+// Rows that are wanted: those whose text begins with `prefix`, and those with one of `ids`.
+struct RowFilter {
+  std::optional<size_t> text;  // place among the wanted columns
+  std::string_view prefix;
+  std::optional<size_t> id;      // the same
+  std::span<const int64_t> ids;  // ascending
+
+  bool Matches(const uint8_t* record, const CellPlace* places) const;
+};
+
 class PageBatch {
  public:
-  PageBatch(const PageFile& file, const RecordReader& reader);
+  // With `filter`, rows that it does not match are passed over.
+  PageBatch(const PageFile& file, const RecordReader& reader, const RowFilter* filter = nullptr);
   PageBatch(const PageBatch&) = delete;
   PageBatch& operator=(const PageBatch&) = delete;
 
@@ -38,6 +50,10 @@ class PageBatch {
   void Start(std::span<const uint32_t> leaves, bool only);
   // Fills the batch with rows of them, all unless their texts are long.
   Refusal Fill();
+  // How many rows Fill went through, also those that it passed over.
+  size_t rows_seen() const { return seen_; }
+  // How many leaves the rows are of.
+  size_t leaves_read() const { return next_ - first_; }
   // Whether rows are left that another Fill gives.
   bool more() const { return next_ < leaves_.size(); }
 
@@ -56,6 +72,7 @@ class PageBatch {
   Refusal AddLeaf(const TableLeaf& leaf);
   Refusal AddRow(const TableCell& cell);
   Refusal AddUnusual(const TableCell& cell);
+  void PassOver();
   Refusal Gather(const TableCell& cell, uint32_t bytes, const uint8_t*& record);
   void Reserve(size_t rows);
   void MakeColumns(size_t first);
@@ -68,11 +85,13 @@ class PageBatch {
 
   const PageFile& file_;
   const RecordReader& reader_;
+  const RowFilter* filter_;
   LayoutCache layouts_;
   OverflowReader overflow_;
   std::span<const uint32_t> leaves_;
   bool only_ = false;
-  size_t next_ = 0;  // in leaves_
+  size_t first_ = 0;  // in leaves_, of the rows at hand
+  size_t next_ = 0;   // in leaves_
 
   // Of the leaf at hand: where each row's record and the places of its cells are.
   std::vector<const uint8_t*> records_;
@@ -88,6 +107,7 @@ class PageBatch {
   std::vector<ColumnBatch> views_;
   ByteArena arena_;
   size_t rows_ = 0;
+  size_t seen_ = 0;
 };
 
 }  // namespace nsys

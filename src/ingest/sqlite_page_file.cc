@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "ingest/sqlite_page_file.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file_descriptor.h"
 
@@ -87,6 +89,25 @@ const char* PageFile::TakeHeader() {
   auto_vacuum_ = BigEndian32(header + 52) != 0;
   schema_cookie_ = BigEndian32(header + 40);
   return nullptr;
+}
+
+void PageFile::Release(std::span<const uint32_t> numbers) const {
+  if (numbers.empty()) {
+    return;
+  }
+  const auto [least, most] = std::minmax_element(numbers.begin(), numbers.end());
+  // Pages of other tables lie between them; with too many of those it would cost more than it
+  // saves.
+  constexpr size_t kMostForeign = 8;
+  if ((*most - *least) / kMostForeign > numbers.size()) {
+    return;
+  }
+  const auto unit = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t begin = (size_t{*least - 1} * page_size_ + unit - 1) / unit * unit;
+  const size_t end = size_t{*most} * page_size_ / unit * unit;
+  if (begin < end) {
+    madvise(const_cast<uint8_t*>(mapping_.bytes()) + begin, end - begin, MADV_DONTNEED);
+  }
 }
 
 Result<PageFile> PageFile::Open(const std::string& path) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,10 @@ class PageFile {
   bool MayHold(uint32_t number) const {
     return number >= 2 && number <= pages_ && number != lock_page_;
   }
+
+  // Tells the system that these pages will not be read again soon, so that they do not count as
+  // memory of this process: reading one again is slow, not wrong.
+  void Release(std::span<const uint32_t> numbers) const;
 
   // `number` is one that MayHold.
   const uint8_t* Page(uint32_t number) const {

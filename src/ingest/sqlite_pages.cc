@@ -12,7 +12,6 @@
 #include "base/ordered_blocks.h"
 #include "base/text.h"
 #include "ingest/file_kind.h"
-#include "ingest/row_hint.h"
 #include "ingest/sqlite_connection.h"
 #include "ingest/sqlite_page_batch.h"
 #include "ingest/sqlite_page_schema.h"
@@ -63,7 +62,7 @@ class BatchPart {
 
 // How far the reading of a table by pages got.
 struct PagesRead {
-  uint64_t rows = 0;          // that the sink has
+  uint64_t rows = 0;          // gone through: the sink has those that are wanted
   bool stopped = false;       // the sink wants no more
   Refusal refusal = nullptr;  // why it ended early
 };
@@ -83,43 +82,43 @@ class ThreadClaim {
   int count_;
 };
 
-// The rows that SQLite delivers for a hint, so that both readers leave out the same.
+// The rows of `all` leaves, some of which have `rows`; a little more, as rows grow shorter or
+// longer.
+size_t RowsInAll(size_t rows, size_t leaves, size_t all) {
+  return leaves == 0 ? 0 : (rows * all / leaves) * 17 / 16;
+}
+
+// A hint in terms of the wanted columns.
 class HintedRows {
  public:
   HintedRows(const RowHint& hint, std::span<const WantedColumn> columns)
-      : hint_(hint), ids_(hint.ids) {
-    const auto place = [&](const std::string& name, CellType type) {
+      : prefix_(hint.prefix), ids_(hint.ids) {
+    std::sort(ids_.begin(), ids_.end());
+    const auto place = [&](const std::string& name, CellType type) -> std::optional<size_t> {
       const auto at = std::find_if(columns.begin(), columns.end(), [&](const auto& column) {
         return column.name == name && column.type == type;
       });
-      return static_cast<size_t>(at - columns.begin());
+      return at == columns.end() ? std::nullopt : std::optional<size_t>(at - columns.begin());
     };
-    std::sort(ids_.begin(), ids_.end());
-    text_ = place(hint.text, CellType::kText);
-    text_id_ = place(hint.text_id, CellType::kInteger);
-    possible_ = !ConditionOf(hint).empty() && (hint.text.empty() || text_ < columns.size()) &&
-                (hint.text_id.empty() || text_id_ < columns.size());
+    filter_ = {.text = place(hint.text, CellType::kText),
+               .prefix = prefix_,
+               .id = place(hint.text_id, CellType::kInteger),
+               .ids = ids_};
+    const bool text_is_told = hint.text.empty() || filter_.text;
+    const bool id_is_told = hint.text_id.empty() || filter_.id;
+    possible_ = text_is_told && id_is_told && (filter_.text || filter_.id);
   }
+  HintedRows(const HintedRows&) = delete;
+  HintedRows& operator=(const HintedRows&) = delete;
 
-  bool possible() const { return possible_; }
-
-  bool Match(const Batch& batch, size_t row) const {
-    if (!hint_.text.empty() && batch.columns[text_].texts[row].starts_with(hint_.prefix)) {
-      return true;
-    }
-    if (hint_.text_id.empty() || batch.columns[text_id_].valid[row] == 0) {
-      return false;
-    }
-    const int64_t id = batch.columns[text_id_].integers[row];
-    return std::binary_search(ids_.begin(), ids_.end(), id);
-  }
+  // Nothing when the columns do not tell which rows are meant.
+  const RowFilter* filter() const { return possible_ ? &filter_ : nullptr; }
 
  private:
-  const RowHint& hint_;
+  std::string prefix_;
   std::vector<int64_t> ids_;  // ascending
-  size_t text_;
-  size_t text_id_;
-  bool possible_;
+  RowFilter filter_;
+  bool possible_ = false;
 };
 
 Error NotByPages(const std::string& path, std::string_view why) {
@@ -148,10 +147,12 @@ class PagedSource final : public TableSource {
                     const RowHint& hint, const BatchSink& sink) const override;
 
  private:
+  Status ReadFiltered(std::string_view table, std::span<const WantedColumn> columns,
+                      const RowFilter* filter, const BatchSink& sink) const;
   PagesRead ReadPages(std::string_view table, std::span<const WantedColumn> columns,
-                      const BatchSink& sink) const;
+                      const RowFilter* filter, const BatchSink& sink) const;
   PagesRead ReadLeaves(const RecordReader& records, std::span<const uint32_t> leaves,
-                       const BatchSink& sink) const;
+                       const RowFilter* filter, const BatchSink& sink) const;
   Status ReadRest(std::string_view table, std::span<const WantedColumn> columns, uint64_t done,
                   const BatchSink& sink) const;
 
@@ -164,7 +165,7 @@ class PagedSource final : public TableSource {
 };
 
 PagesRead PagedSource::ReadPages(std::string_view table, std::span<const WantedColumn> columns,
-                                 const BatchSink& sink) const {
+                                 const RowFilter* filter, const BatchSink& sink) const {
   const auto found = schema_.tables.find(table);
   if (found == schema_.tables.end()) {
     return {.refusal = "it is not in the schema"};
@@ -181,11 +182,11 @@ PagesRead PagedSource::ReadPages(std::string_view table, std::span<const WantedC
   if (const Refusal why = ListLeaves(file_, paged.root, leaves); why != nullptr) {
     return {.refusal = why};
   }
-  return ReadLeaves(RecordReader(std::move(wanted)), leaves, sink);
+  return ReadLeaves(RecordReader(std::move(wanted)), leaves, filter, sink);
 }
 
 PagesRead PagedSource::ReadLeaves(const RecordReader& records, std::span<const uint32_t> leaves,
-                                  const BatchSink& sink) const {
+                                  const RowFilter* filter, const BatchSink& sink) const {
   struct Block {
     std::unique_ptr<PageBatch> batch;
     Refusal refusal = nullptr;
@@ -196,26 +197,37 @@ PagesRead PagedSource::ReadLeaves(const RecordReader& records, std::span<const u
   PagesRead read;
   const auto make = [&](size_t block, Block& out) -> Status {
     if (out.batch == nullptr) {
-      out.batch = std::make_unique<PageBatch>(file_, records);
+      out.batch = std::make_unique<PageBatch>(file_, records, filter);
     }
     const size_t first = block * block_leaves;
     out.batch->Start(leaves.subspan(first, std::min(block_leaves, leaves.size() - first)), only);
     out.refusal = out.batch->Fill();
     return {};
   };
-  const auto take = [&](size_t /*block*/, Block& made) -> Status {
+  size_t released = 0;  // blocks
+  const auto release = [&](size_t block, bool all) {
+    constexpr size_t kAtOnce = 16;
+    if (all || block - released >= kAtOnce) {
+      const size_t first = std::min(released * block_leaves, leaves.size());
+      file_.Release(leaves.subspan(first, std::min(block * block_leaves, leaves.size()) - first));
+      released = block;
+    }
+  };
+  const auto take = [&](size_t block, Block& made) -> Status {
     for (;;) {
       read.refusal = made.refusal;
       if (read.refusal != nullptr) {
         return kEnough;
       }
-      const Batch rows = made.batch->rows();
+      Batch rows = made.batch->rows();
+      rows.rows_in_all = RowsInAll(rows.rows, made.batch->leaves_read(), leaves.size());
       read.stopped = rows.rows > 0 && !sink(rows);
-      read.rows += rows.rows;
+      read.rows += made.batch->rows_seen();
       if (read.stopped) {
         return kEnough;
       }
       if (!made.batch->more()) {
+        release(block, false);
         return {};
       }
       made.refusal = made.batch->Fill();
@@ -223,6 +235,7 @@ PagesRead PagedSource::ReadLeaves(const RecordReader& records, std::span<const u
   };
   const ThreadClaim threads(idle_threads_, blocks >= kBlocksForThreads);
   static_cast<void>(OrderedBlocks<Block>::Run(blocks, threads.count(), make, take).ok());
+  release(blocks, true);
   return read;
 }
 
@@ -238,9 +251,9 @@ Status PagedSource::ReadRest(std::string_view table, std::span<const WantedColum
   });
 }
 
-Status PagedSource::Read(std::string_view table, std::span<const WantedColumn> columns,
-                         const BatchSink& sink) const {
-  const PagesRead read = ReadPages(table, columns, sink);
+Status PagedSource::ReadFiltered(std::string_view table, std::span<const WantedColumn> columns,
+                                 const RowFilter* filter, const BatchSink& sink) const {
+  const PagesRead read = ReadPages(table, columns, filter, sink);
   if (read.stopped || read.refusal == nullptr) {
     return {};
   }
@@ -250,25 +263,15 @@ Status PagedSource::Read(std::string_view table, std::span<const WantedColumn> c
   return ReadRest(table, columns, read.rows, sink);
 }
 
+Status PagedSource::Read(std::string_view table, std::span<const WantedColumn> columns,
+                         const BatchSink& sink) const {
+  return ReadFiltered(table, columns, nullptr, sink);
+}
+
 Status PagedSource::ReadHinted(std::string_view table, std::span<const WantedColumn> columns,
                                const RowHint& hint, const BatchSink& sink) const {
   const HintedRows hinted(hint, columns);
-  if (!hinted.possible()) {
-    return Read(table, columns, sink);
-  }
-  BatchPart part;
-  return Read(table, columns, [&](const Batch& batch) {
-    for (size_t row = 0; row < batch.rows; ++row) {
-      const size_t first = row;
-      while (row < batch.rows && hinted.Match(batch, row)) {
-        ++row;
-      }
-      if (row > first && !sink(part.Of(batch, first, row - first))) {
-        return false;
-      }
-    }
-    return true;
-  });
+  return ReadFiltered(table, columns, hinted.filter(), sink);
 }
 
 struct Pages {

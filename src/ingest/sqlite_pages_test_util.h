@@ -33,8 +33,7 @@ class TableDigest {
     std::string out = fmt::format("{} rows", rows_);
     for (const Column& column : columns_) {
       out += fmt::format("\n {} NULL, sums {} {}, {} bytes, {:016x}{}", column.nulls,
-                         column.integers, column.reals, column.bytes, column.mixed,
-                         column.foreign);
+                         column.integers, column.reals, column.bytes, column.mixed, column.foreign);
     }
     return out;
   }

@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
+#include "ingest/cells.h"
 #include "ingest/table_source.h"
 #include "trace/trace.h"
 
@@ -34,12 +35,12 @@ class StringIds {
     if (*id >= 0 && static_cast<uint64_t>(*id) < dense_.size()) {
       return dense_[static_cast<size_t>(*id)];
     }
-    if (sparse_.empty()) {
-      return StringId::kNone;
-    }
-    const auto at = sparse_.find(*id);
-    return at == sparse_.end() ? StringId::kNone : at->second;
+    return FindScattered(*id);
   }
+
+  // Appends the text of each row of a column of numbers.
+  void Append(const Batch& batch, SourceColumnIndex column, Rows rows,
+              std::vector<StringId>& to) const;
 
   // The numbers of the texts that `wanted(id)` holds for, ascending.
   template <typename Wanted>
@@ -50,9 +51,9 @@ class StringIds {
         numbers.push_back(static_cast<int64_t>(i));
       }
     }
-    for (const auto& [number, id] : sparse_) {
-      if (wanted(id)) {
-        numbers.push_back(number);
+    for (const Entry& entry : scattered_) {
+      if (entry.text != StringId::kNone && wanted(entry.text)) {
+        numbers.push_back(entry.number);
       }
     }
     std::sort(numbers.begin(), numbers.end());
@@ -60,16 +61,34 @@ class StringIds {
   }
 
  private:
-  void Index(const std::vector<std::pair<int64_t, StringId>>& entries);
+  // A place of the table of scattered numbers; free ones have no text.
+  struct Entry {
+    int64_t number = 0;
+    StringId text = StringId::kNone;
+  };
+
+  void Index(std::span<const Entry> entries);
+  void Scatter(std::span<const Entry> entries);
+
+  // The place of `number`: where it is, or the free one where it would go.
+  size_t PlaceOf(int64_t number) const {
+    const size_t mask = scattered_.size() - 1;
+    const uint64_t mixed = static_cast<uint64_t>(number) * 0x9E3779B97F4A7C15U;
+    size_t at = static_cast<size_t>(mixed >> 32) & mask;
+    while (scattered_[at].text != StringId::kNone && scattered_[at].number != number) {
+      at = (at + 1) & mask;
+    }
+    return at;
+  }
+
+  StringId FindScattered(int64_t number) const {
+    return scattered_.empty() ? StringId::kNone : scattered_[PlaceOf(number)].text;
+  }
 
   int64_t repaired_ = 0;
   std::vector<std::string> warnings_;
   std::vector<StringId> dense_;
-  std::unordered_map<int64_t, StringId> sparse_;
+  std::vector<Entry> scattered_;  // open addressing, at most half full; a power of two, or empty
 };
-
-// Interns `text` with invalid UTF-8 replaced, as both file formats must give the same texts. Adds 1
-// to `repaired` when it was not valid.
-StringId InternValid(StringPool& pool, std::string_view text, int64_t& repaired);
 
 }  // namespace nsys

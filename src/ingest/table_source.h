@@ -47,6 +47,7 @@ struct ColumnBatch {
 struct Batch {
   size_t rows = 0;
   std::span<const ColumnBatch> columns;  // in the order wanted
+  size_t rows_in_all = 0;                // of the whole reading, about; 0 where that is not known
 };
 
 // Called for each batch in row order; everything in the batch is gone when it returns. A sink that

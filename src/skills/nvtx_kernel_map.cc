@@ -49,9 +49,11 @@ size_t EraseOutside(const Trace& trace, const std::function<bool(uint32_t)>& cou
                     std::vector<Launch>& launches) {
   const std::vector<uint32_t> calls = CallsOf(launches);
   const std::vector<uint8_t> enclosed = AreEnclosed(trace, calls, counts);
-  return std::erase_if(launches, [&](const Launch& launch) {
-    return enclosed[PositionOf(calls, launch.call)] == 0;
-  });
+  std::vector<uint8_t> kept(trace.calls.size());  // by call
+  for (size_t i = 0; i < calls.size(); ++i) {
+    kept[calls[i]] = enclosed[i];
+  }
+  return std::erase_if(launches, [&](const Launch& launch) { return kept[launch.call] == 0; });
 }
 
 Attributed FindAttributed(const Query& query) {

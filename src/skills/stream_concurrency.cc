@@ -6,6 +6,7 @@
 // durations / span of all kernels, above 100 % when streams or GPUs work at once.
 // Order: exact kernel time descending, device, stream.
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "analysis/cells.h"
 #include "analysis/selection.h"
 #include "base/number.h"
+#include "base/sort_runs.h"
 #include "base/text.h"
 #include "skills/skills.h"
 
@@ -68,7 +70,7 @@ void CountDepth(const std::vector<Span>& spans, DeviceConcurrency& out) {
     edges.emplace_back(span.begin_ns, 1);
     edges.emplace_back(span.end_ns, -1);
   }
-  std::sort(edges.begin(), edges.end());
+  SortByRuns(edges, std::less<>());
   int64_t depth = 0;
   int64_t since = 0;
   for (const auto& [time, step] : edges) {

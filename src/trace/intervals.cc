@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
+#include "base/sort_runs.h"
+
 namespace nsys {
 
 SpanSet Union(std::vector<Span> spans) {
   const auto earlier = [](const Span& a, const Span& b) { return a.begin_ns < b.begin_ns; };
-  if (!std::is_sorted(spans.begin(), spans.end(), earlier)) {
-    std::sort(spans.begin(), spans.end(), earlier);
-  }
+  SortByRuns(spans, earlier);
   size_t kept = 0;
   for (const Span& span : spans) {
     if (span.end_ns <= span.begin_ns) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/sort_runs.h"
 #include "trace/call_index.h"
 
 namespace nsys {
@@ -14,9 +15,7 @@ namespace {
 
 // The latest call of (process, correlation) that starts at or before `start_ns`, else the first one
 // within the clock skew.
-uint32_t FindLaunch(const Trace& trace, const CallIndex& index, ProcessId process,
-                    int64_t correlation, int64_t start_ns) {
-  const uint32_t key = index.Find(process, correlation);
+uint32_t FindLaunch(const Trace& trace, const CallIndex& index, uint32_t key, int64_t start_ns) {
   if (key == kNoKey) {
     return kNoCall;
   }
@@ -36,7 +35,8 @@ uint32_t FindInAnyProcess(const Trace& trace, const CallIndex& index, int64_t co
                           int64_t start_ns) {
   uint32_t found = kNoCall;
   for (uint32_t process = 0; process < trace.processes.size(); ++process) {
-    const uint32_t call = FindLaunch(trace, index, ProcessId{process}, correlation, start_ns);
+    const uint32_t key = index.Find(ProcessId{process}, correlation);
+    const uint32_t call = FindLaunch(trace, index, key, start_ns);
     if (call == kNoCall) {
       continue;
     }
@@ -52,9 +52,10 @@ uint32_t FindInAnyProcess(const Trace& trace, const CallIndex& index, int64_t co
 // each on its own, and then one id has a call into each of them.
 class Callers {
  public:
+  // `keys` has the key of each row of `events`.
   Callers(const Trace& trace, const CallIndex& index, const std::vector<ProcessId>& lane_process,
-          const GpuEvents& events)
-      : trace_(trace), index_(index), lane_process_(lane_process) {
+          const GpuEvents& events, const std::vector<uint32_t>& keys)
+      : trace_(trace), index_(index), lane_process_(lane_process), keys_(keys) {
     if (NumberContexts() && NoteContexts(events)) {
       NoteThreads(events);
     }
@@ -75,15 +76,13 @@ class Callers {
     return contexts_.empty() ? kNoContext : contexts_[Index(events.lane[row])];
   }
   uint32_t KeyOf(const GpuEvents& events, size_t row) const {
-    const int64_t correlation = events.correlation[row];
-    return correlation == kNoCorrelation || ContextOf(events, row) == kNoContext
-               ? kNoKey
-               : index_.Find(lane_process_[Index(events.lane[row])], correlation);
+    return ContextOf(events, row) == kNoContext ? kNoKey : keys_[row];
   }
 
   const Trace& trace_;
   const CallIndex& index_;
   const std::vector<ProcessId>& lane_process_;
+  const std::vector<uint32_t>& keys_;
   std::vector<uint32_t> contexts_;        // by lane; empty when no process has several
   std::vector<uint32_t> context_of_key_;  // the only one, kSeveral or kNoContext
   std::set<std::pair<ThreadId, uint32_t>> launched_into_;
@@ -170,7 +169,7 @@ bool AnyProcessUnknown(const std::vector<ThreadId>& threads) {
 }  // namespace
 
 void SortByCall(std::vector<Launch>& launches) {
-  std::sort(launches.begin(), launches.end(), [](const Launch& a, const Launch& b) {
+  SortByRuns(launches, [](const Launch& a, const Launch& b) {
     return a.call != b.call ? a.call < b.call : a.kernel < b.kernel;
   });
 }
@@ -183,7 +182,13 @@ std::vector<uint32_t> LinkLaunches(const Trace& trace, const GpuEvents& events,
     lane_process[lane] = trace.FindProcess(trace.lanes[lane].global_pid);
   }
   const bool unknown_calls = AnyProcessUnknown(trace.calls.thread);
-  const Callers callers(trace, index, lane_process, events);
+  std::vector<uint32_t> keys(events.size(), kNoKey);
+  for (size_t row = 0; row < events.size(); ++row) {
+    if (events.correlation[row] != kNoCorrelation) {
+      keys[row] = index.Find(lane_process[Index(events.lane[row])], events.correlation[row]);
+    }
+  }
+  const Callers callers(trace, index, lane_process, events, keys);
   std::vector<uint32_t> links(events.size(), kNoCall);
   for (size_t row = 0; row < events.size(); ++row) {
     const int64_t correlation = events.correlation[row];
@@ -194,7 +199,7 @@ std::vector<uint32_t> LinkLaunches(const Trace& trace, const GpuEvents& events,
     const ProcessId process = lane_process[Index(events.lane[row])];
     links[row] = callers.Latest(events, row);
     if (links[row] == kNoCall) {
-      links[row] = FindLaunch(trace, index, process, correlation, start);
+      links[row] = FindLaunch(trace, index, keys[row], start);
     }
     if (links[row] != kNoCall) {
       continue;
@@ -202,7 +207,7 @@ std::vector<uint32_t> LinkLaunches(const Trace& trace, const GpuEvents& events,
     if (process == ProcessId::kNone) {
       links[row] = FindInAnyProcess(trace, index, correlation, start);
     } else if (unknown_calls) {
-      links[row] = FindLaunch(trace, index, ProcessId::kNone, correlation, start);
+      links[row] = FindLaunch(trace, index, index.Find(ProcessId::kNone, correlation), start);
     }
   }
   return links;

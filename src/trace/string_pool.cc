@@ -3,51 +3,116 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
+#include <string>
+#include <utility>
+
+#include "base/text.h"
 
 namespace nsys {
 namespace {
 
 constexpr size_t kBlockBytes = size_t{1} << 20;
 
-uint32_t HashText(std::string_view text) {
-  const size_t hash = std::hash<std::string_view>{}(text);
-  return static_cast<uint32_t>(hash ^ (hash >> 32));
+struct Hashed {
+  uint32_t hash = 0;
+  bool ascii = true;
+};
+
+// Eight bytes at a time; whether all are ASCII falls out on the way.
+Hashed HashText(std::string_view text) {
+  constexpr uint64_t kFactor = 0x9E3779B97F4A7C15U;
+  constexpr uint64_t kHighBits = 0x8080808080808080U;
+  constexpr size_t kWord = sizeof(uint64_t);
+  uint64_t hash = text.size() * kFactor;
+  uint64_t seen = 0;
+  const auto mix = [&](uint64_t word) {
+    seen |= word;
+    hash = (hash ^ word) * kFactor;
+    hash ^= hash >> 32;
+  };
+  const auto word_at = [&](size_t at, size_t bytes) {
+    uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, bytes);
+    return word;
+  };
+  size_t at = 0;
+  for (; at + kWord <= text.size(); at += kWord) {
+    mix(word_at(at, kWord));
+  }
+  if (at < text.size()) {
+    // The last word may overlap the one before.
+    mix(at > 0 ? word_at(text.size() - kWord, kWord) : word_at(0, text.size()));
+  }
+  return {.hash = static_cast<uint32_t>((hash * kFactor) >> 32), .ascii = (seen & kHighBits) == 0};
 }
 
 }  // namespace
 
 StringId StringPool::Intern(std::string_view text) {
-  if (texts_.size() * 2 >= slots_.size()) {
-    Grow();
-  }
-  const uint32_t hash = HashText(text);
-  const size_t mask = slots_.size() - 1;
-  size_t slot = hash & mask;
-  while (slots_[slot] != 0) {
-    const uint32_t at = slots_[slot] - 1;
-    if (hashes_[at] == hash && texts_[at] == text) {
-      return StringId{at};
-    }
-    slot = (slot + 1) & mask;
-  }
-  const auto id = static_cast<uint32_t>(texts_.size());
-  texts_.push_back(Store(text));
-  hashes_.push_back(hash);
-  slots_[slot] = id + 1;
-  return StringId{id};
+  StringId id = StringId::kNone;
+  InternAll({&text, 1}, {&id, 1});
+  return id;
 }
 
-void StringPool::Grow() {
-  slots_.assign(std::max<size_t>(1024, slots_.size() * 2), 0);
-  const size_t mask = slots_.size() - 1;
-  for (uint32_t at = 0; at < texts_.size(); ++at) {
-    size_t slot = hashes_[at] & mask;
-    while (slots_[slot] != 0) {
-      slot = (slot + 1) & mask;
+int64_t StringPool::InternAll(std::span<const std::string_view> texts, std::span<StringId> ids) {
+  constexpr size_t kGroup = 64;
+  Hashed hashes[kGroup];
+  int64_t repaired = 0;
+  for (size_t first = 0; first < texts.size(); first += kGroup) {
+    const size_t count = std::min(kGroup, texts.size() - first);
+    Reserve(texts_.size() + count);
+    // The table is far larger than the caches: its places are asked for well before they are read.
+    for (size_t i = 0; i < count; ++i) {
+      hashes[i] = HashText(texts[first + i]);
+      __builtin_prefetch(&slots_[hashes[i].hash & (slots_.size() - 1)]);
     }
-    slots_[slot] = at + 1;
+    for (size_t i = 0; i < count; ++i) {
+      const std::string_view text = texts[first + i];
+      if (hashes[i].ascii || IsValidUtf8(text)) {
+        ids[first + i] = InternHashed(text, hashes[i].hash);
+        continue;
+      }
+      const std::string valid = ToValidUtf8(text);
+      ids[first + i] = InternHashed(valid, HashText(valid).hash);
+      ++repaired;
+    }
   }
+  return repaired;
+}
+
+// There must be room for one text more.
+StringId StringPool::InternHashed(std::string_view text, uint32_t hash) {
+  const size_t mask = slots_.size() - 1;
+  size_t at = hash & mask;
+  for (; slots_[at].text != 0; at = (at + 1) & mask) {
+    const uint32_t known = slots_[at].text - 1;
+    if (slots_[at].hash == hash && texts_[known] == text) {
+      return StringId{known};
+    }
+  }
+  texts_.push_back(Store(text));
+  const auto number = static_cast<uint32_t>(texts_.size());
+  slots_[at] = {.hash = hash, .text = number};
+  return StringId{number - 1};
+}
+
+void StringPool::Reserve(size_t texts) {
+  if (texts * 2 <= slots_.size()) {
+    return;
+  }
+  std::vector<Slot> grown(std::max<size_t>(1024, slots_.size() * 2));
+  const size_t mask = grown.size() - 1;
+  for (const Slot& slot : slots_) {
+    if (slot.text == 0) {
+      continue;
+    }
+    size_t at = slot.hash & mask;
+    while (grown[at].text != 0) {
+      at = (at + 1) & mask;
+    }
+    grown[at] = slot;
+  }
+  slots_ = std::move(grown);
 }
 
 std::string_view StringPool::Store(std::string_view text) {

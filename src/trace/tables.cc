@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "trace/tables.h"
 
+#include <algorithm>
 #include <numeric>
+
+#include "base/sort_runs.h"
 
 namespace nsys {
 
@@ -62,21 +65,23 @@ std::string_view CanonicalName(TableId table) {
 }
 
 std::vector<uint32_t> TimeOrder(const Events& events, std::span<const int64_t> ties) {
-  const auto key = [&](uint32_t row) {
-    return std::make_tuple(events.start_ns[row], events.end_ns[row],
-                           ties.empty() ? int64_t{0} : ties[row], row);
+  const auto less = [&](uint32_t a, uint32_t b) {
+    const int64_t start_a = events.start_ns[a];
+    const int64_t start_b = events.start_ns[b];
+    if (start_a != start_b) {
+      return start_a < start_b;
+    }
+    const auto rest = [&](uint32_t row) {
+      return std::tuple(events.end_ns[row], ties.empty() ? int64_t{0} : ties[row], row);
+    };
+    return rest(a) < rest(b);
   };
-  const auto rows = static_cast<uint32_t>(events.size());
-  bool sorted = true;
-  for (uint32_t row = 1; row < rows && sorted; ++row) {
-    sorted = key(row - 1) < key(row);
-  }
-  if (sorted) {
+  std::vector<uint32_t> order(events.size());
+  std::iota(order.begin(), order.end(), 0U);
+  if (std::is_sorted(order.begin(), order.end(), less)) {
     return {};
   }
-  std::vector<uint32_t> order(rows);
-  std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
+  SortByRuns(order, less);
   return order;
 }
 
