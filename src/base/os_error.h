@@ -3,6 +3,8 @@
 // something.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +18,16 @@ bool TellsOfOutOfFiles(std::string_view message);
 
 // What to do then.
 std::string OutOfFilesHint();
+
+// Whether a message of a library says that memory ended.
+bool TellsOfOutOfMemory(std::string_view message);
+
+// What to do then.
+std::string OutOfMemoryHint();
+
+// How many more bytes this process may map under a limit of its address space; nothing when there
+// is no limit.
+std::optional<int64_t> AddressSpaceLeft();
 
 // What to do about `error`, a value of errno: OutOfFilesHint() where it applies, else `otherwise`.
 std::string HintFor(int error, std::string_view otherwise);

@@ -20,5 +20,14 @@ TEST(OsError, OpenFilesThatAreTooMany) {
   EXPECT_EQ(HintFor(ENOSPC, "other"), "other");
 }
 
+TEST(OsError, MemoryThatEnded) {
+  for (const char* message :
+       {"libx.so: failed to map segment from shared object",
+        "Out of Memory Error: Allocation failure", "bad: Cannot allocate memory"}) {
+    EXPECT_TRUE(TellsOfOutOfMemory(message)) << message;
+  }
+  EXPECT_FALSE(TellsOfOutOfMemory("Invalid Input Error: No magic bytes found"));
+}
+
 }  // namespace
 }  // namespace nsys

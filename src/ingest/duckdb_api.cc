@@ -16,6 +16,11 @@ namespace {
 
 Error Missing(std::string_view library, const char* reason) {
   const std::string_view why = reason == nullptr ? "no reason given" : reason;
+  if (TellsOfOutOfMemory(why)) {
+    return {.code = ErrorCode::kSkillExecution,
+            .message = fmt::format("out of memory: {} could not be loaded", library),
+            .hint = OutOfMemoryHint()};
+  }
   return {.code = ErrorCode::kProfile,
           .message = fmt::format(
               "reading Parquet, or SQL on DuckDB, needs DuckDB's library: {} could not be "

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "ingest/duckdb_session.h"
 
+#include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/os_error.h"
 #include "base/text.h"
 
 namespace nsys {
@@ -15,9 +18,28 @@ std::string Words(const char* message) {
   return message == nullptr || *message == '\0' ? "unknown error" : message;
 }
 
+// What DuckDB may use so that it tells of an end of memory by itself, which it survives; an
+// allocation that fails at any moment can end the process. 0: its own limit.
+Result<int64_t> MemoryLimit(int64_t max_bytes) {
+  constexpr int64_t kLeast = int64_t{256} << 20;
+  const std::optional<int64_t> left = AddressSpaceLeft();
+  if (!left) {
+    return max_bytes;
+  }
+  if (*left < kLeast) {
+    return Error{
+        .code = ErrorCode::kSkillExecution,
+        .message = fmt::format("out of memory: DuckDB needs {} MiB, and the limit leaves {} MiB",
+                               kLeast >> 20, std::max<int64_t>(*left, 0) >> 20),
+        .hint = OutOfMemoryHint()};
+  }
+  return max_bytes > 0 ? std::min(max_bytes, *left / 2) : *left / 2;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<DuckdbDatabase>> DuckdbDatabase::Open(int threads, int64_t max_bytes) {
+  NSYS_ASSIGN(const int64_t limit, MemoryLimit(max_bytes));
   NSYS_ASSIGN(const DuckdbApi* api, LoadDuckdb());
   std::unique_ptr<DuckdbDatabase> database(new DuckdbDatabase(*api));
   // The file cache would know files by a descriptor number, which is used again and again.
@@ -36,8 +58,8 @@ Result<std::unique_ptr<DuckdbDatabase>> DuckdbDatabase::Open(int threads, int64_
   if (threads > 0) {
     api->set_config(config, "threads", std::to_string(threads).c_str());
   }
-  if (max_bytes > 0) {
-    api->set_config(config, "memory_limit", fmt::format("{}B", max_bytes).c_str());
+  if (limit > 0) {
+    api->set_config(config, "memory_limit", fmt::format("{}B", limit).c_str());
   }
   char* message = nullptr;
   const duckdb_state state = api->open_ext(nullptr, &database->database_, config, &message);
@@ -49,8 +71,10 @@ Result<std::unique_ptr<DuckdbDatabase>> DuckdbDatabase::Open(int threads, int64_
   if (state == DuckDBSuccess) {
     return database;
   }
-  return Error{.code = ErrorCode::kProfile,
-               .message = fmt::format("DuckDB could not start: {}", reason)};
+  const bool memory = TellsOfOutOfMemory(reason);
+  return Error{.code = memory ? ErrorCode::kSkillExecution : ErrorCode::kProfile,
+               .message = fmt::format("DuckDB could not start: {}", reason),
+               .hint = memory ? OutOfMemoryHint() : ""};
 }
 
 DuckdbDatabase::~DuckdbDatabase() {
