@@ -4,7 +4,6 @@
 #include <exception>
 #include <new>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include <fmt/core.h>
 
 #include "base/file.h"
+#include "base/os_error.h"
 #include "base/text.h"
 #include "base/unfinished.h"
 #include "cli/command_line.h"
@@ -45,24 +45,6 @@ void OccupyStandardStreams() {
   if (descriptor >= 0) {
     ::close(descriptor);
   }
-}
-
-bool g_json_errors = false;  // set before any handler can run
-
-// Captures are mapped into memory; when somebody shortens the file meanwhile, its pages are gone.
-extern "C" void OnLostPages(int) {
-  static constexpr std::string_view kText =
-      "Error [PROFILE_ERROR]: the capture became shorter while it was read; wait until it is "
-      "written, then run again\n";
-  static constexpr std::string_view kJson =
-      "{\"error\": {\"code\": \"PROFILE_ERROR\", \"message\": \"the capture became shorter while "
-      "it "
-      "was read\", \"hint\": \"wait until it is written, then run again\"}}\n";
-  RemoveTemporaryExports();
-  const std::string_view told = g_json_errors ? kJson : kText;
-  const ssize_t written =
-      ::write(g_json_errors ? STDOUT_FILENO : STDERR_FILENO, told.data(), told.size());
-  ::_exit(written < 0 ? 1 : ExitStatus(ErrorCode::kProfile));
 }
 
 Status ExecuteSkill(const Request& request) {
@@ -126,14 +108,12 @@ Error SystemFailure(const std::system_error& failure) {
   return {.code = ErrorCode::kSkillExecution,
           .message = fmt::format("the system starts no more threads: {}", failure.what()),
           .hint =
-              "end other programs, or allow more, as with `ulimit -u 4096`; where a command has "
-              "--threads, `--threads 1` needs fewest"};
+              "end other programs, or allow more threads or memory, as with `ulimit -u 4096 -v "
+              "unlimited`; where a command has --threads, `--threads 1` needs fewest"};
 }
 
 int Main(const std::vector<std::string>& arguments) {
   const bool json_errors = WantsJsonErrors(arguments);
-  g_json_errors = json_errors;
-  std::signal(SIGBUS, OnLostPages);
   std::signal(SIGXFSZ, SIG_IGN);  // a file over the size limit is then an error of write
   try {
     auto request = ParseCommandLine(arguments);
@@ -145,7 +125,7 @@ int Main(const std::vector<std::string>& arguments) {
   } catch (const std::bad_alloc&) {
     return Report({.code = ErrorCode::kSkillExecution,
                    .message = "out of memory",
-                   .hint = "narrow the question with --trim"},
+                   .hint = "narrow the question with --trim, or " + OutOfMemoryHint()},
                   json_errors);
   } catch (const std::system_error& failure) {
     return Report(SystemFailure(failure), json_errors);

@@ -37,16 +37,21 @@ class SqlSessions {
  public:
   explicit SqlSessions(const SkillRunRequest& request) : request_(request) {}
 
+  // What the sessions have to be of: the files that the trace was loaded from.
+  void Expect(InputFiles inputs) { inputs_ = std::move(inputs); }
+
   Result<SqlSession*> Get(SqlEngine engine) {
     std::unique_ptr<SqlSession>& session = sessions_[engine == SqlEngine::kDuckdb ? 1 : 0];
     if (session == nullptr) {
       NSYS_ASSIGN(session, SqlSession::Open(request_.profile, engine, request_.threads));
     }
+    NSYS_TRY(inputs_.CheckUnchanged());
     return session.get();
   }
 
  private:
   const SkillRunRequest& request_;
+  InputFiles inputs_;
   std::array<std::unique_ptr<SqlSession>, 2> sessions_;
 };
 
@@ -152,6 +157,7 @@ Status SkillSession::Load(const Reads& reads) {
   const LoadOptions options{.threads = threads,
                             .progress = [&](int64_t rows) { progress.Update(rows); }};
   NSYS_ASSIGN(trace_, LoadTrace(*source, reads, options));
+  sql_sessions_->Expect(source->inputs());
   for (const std::string& warning : trace_.warnings) {
     Warn(warning);
   }

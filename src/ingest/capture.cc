@@ -33,6 +33,7 @@ class ExportedSource final : public TableSource {
   const std::vector<SourceTable>& tables() const override { return tables_->tables(); }
   SourceLocation location() const override { return tables_->location(); }
   std::vector<std::string> warnings() const override { return tables_->warnings(); }
+  InputFiles inputs() const override { return tables_->inputs(); }
   Status Read(std::string_view table, std::span<const WantedColumn> columns,
               const BatchSink& sink) const override {
     return tables_->Read(table, columns, sink);
@@ -74,6 +75,7 @@ SourceResult CheckedForNsight(SourceResult opened, const std::string& path) {
   if (!opened.ok()) {
     return opened;
   }
+  NSYS_TRY(opened.value()->inputs().CheckUnchanged());
   const std::vector<SourceTable>& tables = opened.value()->tables();
   const Schema schema = ProbeSchema(*opened.value());
   const auto resolves = [&](size_t table) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <exception>
 #include <thread>
 #include <utility>
 
@@ -29,10 +30,15 @@ struct Job {
 // Runs the jobs on `threads` threads, or as many as there can be.
 std::vector<Status> RunAll(const std::vector<Job>& jobs, int threads) {
   std::vector<Status> results(jobs.size());
+  std::vector<std::exception_ptr> thrown(jobs.size());  // memory may end on any thread
   std::atomic<size_t> next = 0;
   const auto work = [&] {
     for (size_t i = next++; i < jobs.size(); i = next++) {
-      results[i] = jobs[i].run();
+      try {
+        results[i] = jobs[i].run();
+      } catch (...) {
+        thrown[i] = std::current_exception();
+      }
     }
   };
   {
@@ -40,6 +46,11 @@ std::vector<Status> RunAll(const std::vector<Job>& jobs, int threads) {
     const std::vector<std::jthread> others =
         StartThreads(workers - std::min(workers, size_t{1}), work);
     work();
+  }
+  for (const std::exception_ptr& exception : thrown) {
+    if (exception) {
+      std::rethrow_exception(exception);
+    }
   }
   return results;
 }
@@ -328,7 +339,9 @@ Result<Trace> Loader::Load() {
 }  // namespace
 
 Result<Trace> LoadTrace(const TableSource& source, const Reads& reads, const LoadOptions& options) {
-  return Loader(source, reads, options).Load();
+  Result<Trace> trace = Loader(source, reads, options).Load();
+  NSYS_TRY(source.inputs().CheckUnchanged());  // a change explains damage too
+  return trace;
 }
 
 }  // namespace nsys

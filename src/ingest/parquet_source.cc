@@ -89,6 +89,7 @@ class ParquetSource final : public TableSource {
   const std::vector<SourceTable>& tables() const override { return tables_; }
   std::vector<std::string> warnings() const override { return warnings_; }
   SourceLocation location() const override { return {SourceForm::kParquetFolder, folder_}; }
+  InputFiles inputs() const override { return inputs_; }
   Status Read(std::string_view table, std::span<const WantedColumn> columns,
               const BatchSink& sink) const override {
     return ReadWhere(table, columns, "", sink);
@@ -119,6 +120,7 @@ class ParquetSource final : public TableSource {
   std::vector<SourceTable> tables_;
   std::map<std::string, std::vector<Part>, std::less<>> parts_;  // by table
   std::vector<std::string> warnings_;
+  InputFiles inputs_;
 };
 
 Error Damaged(const std::string& path, const std::string& reason) {
@@ -129,8 +131,15 @@ Error Damaged(const std::string& path, const std::string& reason) {
 
 // What DuckDB says of a file that it could not read.
 Error ReadProblem(const std::string& path, const std::string& problem, const FileDescriptor& file) {
-  return TellsOfOutOfFiles(problem) ? CannotOpen(path, EMFILE)
-                                    : Damaged(path, Reason(problem, file));
+  if (TellsOfOutOfFiles(problem)) {
+    return CannotOpen(path, EMFILE);
+  }
+  if (TellsOfOutOfMemory(problem)) {
+    return {.code = ErrorCode::kSkillExecution,
+            .message = fmt::format("out of memory while reading {}", ShownPath(path)),
+            .hint = OutOfMemoryHint()};
+  }
+  return Damaged(path, Reason(problem, file));
 }
 
 // Lets DuckDB touch the folders of these files and nothing else.
@@ -189,6 +198,7 @@ Status ParquetSource::DescribeTable(const ParquetTable& found) {
   std::vector<Part> parts;
   for (const std::string& path : found.paths) {
     parts.push_back({.path = path, .columns = {}});
+    inputs_.Add(path);
     NSYS_TRY(Describe(parts.back(), table));
   }
   tables_.push_back(std::move(table));

@@ -35,8 +35,13 @@ Result<SqliteFile> SqliteFile::Open(const std::string& path) {
   std::error_code error;
   const std::string resolved = std::filesystem::canonical(path, error).string();
   const std::string target = error ? path : resolved;
+  InputFiles inputs;
+  inputs.Add(path);
   NSYS_ASSIGN(const LogBeside log, CheckSqliteFiles(path, target));
-  return SqliteFile(path, target, log == LogBeside::kYes);
+  if (log == LogBeside::kYes) {
+    inputs.Add(target + "-wal");
+  }
+  return SqliteFile(path, target, log == LogBeside::kYes, std::move(inputs));
 }
 
 Result<SqliteDatabase> SqliteFile::Connect(bool for_queries) const {
@@ -58,8 +63,9 @@ Result<SqliteDatabase> SqliteFile::Connect(bool for_queries) const {
   }
   sqlite3_db_config(db.get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(db.get(), SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
-  sqlite3_exec(db.get(), "PRAGMA cell_size_check=ON; PRAGMA mmap_size=1099511627776", nullptr,
-               nullptr, nullptr);
+  // Not mapped: a file that is shortened meanwhile would end the process instead of a read.
+  sqlite3_exec(db.get(), "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0", nullptr, nullptr,
+               nullptr);
   return db;
 }
 
@@ -73,6 +79,11 @@ Error SqliteFile::ReadError(std::string_view table, sqlite3* db) const {
                       code == SQLITE_FORMAT || code == SQLITE_ERROR;
   if (damage) {
     return DamagedSqlite(path_, table, detail);
+  }
+  if (code == SQLITE_NOMEM) {
+    return {.code = ErrorCode::kSkillExecution,
+            .message = fmt::format("out of memory while reading {}", ShownPath(path_)),
+            .hint = OutOfMemoryHint()};
   }
   return {.code = ErrorCode::kProfile,
           .message = fmt::format("cannot read {}: {}", ShownPath(path_), Printable(detail)),

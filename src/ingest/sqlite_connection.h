@@ -12,6 +12,7 @@
 #include <sqlite3.h>
 
 #include "base/result.h"
+#include "ingest/input_files.h"
 
 namespace nsys {
 
@@ -31,6 +32,8 @@ class SqliteFile {
   static Result<SqliteFile> Open(const std::string& path);
 
   const std::string& path() const { return path_; }
+  // The file, and the log that lies beside it.
+  const InputFiles& inputs() const { return inputs_; }
   // Where `path` leads when symbolic links are followed.
   const std::string& target() const { return target_; }
   // Whether a write-ahead log lies beside it.
@@ -45,12 +48,16 @@ class SqliteFile {
   Error ReadError(std::string_view table, sqlite3* db) const;
 
  private:
-  SqliteFile(std::string path, std::string target, bool has_log)
-      : path_(std::move(path)), target_(std::move(target)), has_log_(has_log) {}
+  SqliteFile(std::string path, std::string target, bool has_log, InputFiles inputs)
+      : path_(std::move(path)),
+        target_(std::move(target)),
+        has_log_(has_log),
+        inputs_(std::move(inputs)) {}
 
   std::string path_;    // as given, for messages
   std::string target_;  // without symbolic links
   bool has_log_;
+  InputFiles inputs_;
 };
 
 }  // namespace nsys

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,15 +24,7 @@ Error CannotRead(const char* why) {
   return {.code = ErrorCode::kProfile, .message = why, .hint = ""};
 }
 
-}  // namespace
-
-PageFile::Mapping::~Mapping() {
-  if (bytes_ != nullptr) {
-    munmap(const_cast<uint8_t*>(bytes_), size_);
-  }
-}
-
-Result<PageFile::Mapping> PageFile::Map(const std::string& path) {
+Result<MappedFile> Map(const std::string& path) {
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info{};
   if (file.get() < 0 || fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
@@ -43,12 +34,14 @@ Result<PageFile::Mapping> PageFile::Map(const std::string& path) {
   if (size < kHeaderBytes) {
     return CannotRead("it has no header");
   }
-  void* bytes = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
-  if (bytes == MAP_FAILED) {
+  MappedFile mapping(file.get(), size);
+  if (!mapping.is_mapped()) {
     return CannotRead("it cannot be mapped into memory");
   }
-  return Mapping(static_cast<const uint8_t*>(bytes), size);
+  return mapping;
 }
+
+}  // namespace
 
 const char* PageFile::TakeHeader() {
   const uint8_t* header = mapping_.bytes();
@@ -111,7 +104,7 @@ void PageFile::Release(std::span<const uint32_t> numbers) const {
 }
 
 Result<PageFile> PageFile::Open(const std::string& path) {
-  NSYS_ASSIGN(Mapping mapping, Map(path));
+  NSYS_ASSIGN(MappedFile mapping, Map(path));
   PageFile file(std::move(mapping));
   if (const char* why = file.TakeHeader(); why != nullptr) {
     return CannotRead(why);

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "base/mapped_file.h"
 #include "base/result.h"
 
 namespace nsys {
@@ -30,6 +30,9 @@ class PageFile {
 
   // An error says what about the file cannot be read by pages, and leaves the file's name out.
   static Result<PageFile> Open(const std::string& path);
+
+  // Whether pages were asked for that the file has lost meanwhile; they read as zeros.
+  bool shrunk() const { return mapping_.shrunk(); }
 
   uint32_t pages() const { return pages_; }
   uint32_t page_size() const { return page_size_; }
@@ -58,27 +61,11 @@ class PageFile {
   }
 
  private:
-  class Mapping {
-   public:
-    Mapping(const uint8_t* bytes, size_t size) : bytes_(bytes), size_(size) {}
-    Mapping(Mapping&& other) noexcept
-        : bytes_(std::exchange(other.bytes_, nullptr)), size_(other.size_) {}
-    Mapping& operator=(Mapping&&) = delete;
-    ~Mapping();
-    const uint8_t* bytes() const { return bytes_; }
-    size_t size() const { return size_; }
-
-   private:
-    const uint8_t* bytes_;
-    size_t size_;
-  };
-
-  explicit PageFile(Mapping mapping) : mapping_(std::move(mapping)) {}
-  static Result<Mapping> Map(const std::string& path);
+  explicit PageFile(MappedFile mapping) : mapping_(std::move(mapping)) {}
   // What is wrong with the header, or nullptr.
   const char* TakeHeader();
 
-  Mapping mapping_;
+  MappedFile mapping_;
   std::vector<uint8_t> last_page_;  // a copy, for the bytes behind it
   uint32_t pages_ = 0;
   uint32_t page_size_ = 0;

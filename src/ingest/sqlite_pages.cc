@@ -141,6 +141,7 @@ class PagedSource final : public TableSource {
   const std::vector<SourceTable>& tables() const override { return sqlite_->tables(); }
   SourceLocation location() const override { return sqlite_->location(); }
   std::vector<std::string> warnings() const override { return sqlite_->warnings(); }
+  InputFiles inputs() const override { return sqlite_->inputs(); }
   Status Read(std::string_view table, std::span<const WantedColumn> columns,
               const BatchSink& sink) const override;
   Status ReadHinted(std::string_view table, std::span<const WantedColumn> columns,
@@ -254,6 +255,9 @@ Status PagedSource::ReadRest(std::string_view table, std::span<const WantedColum
 Status PagedSource::ReadFiltered(std::string_view table, std::span<const WantedColumn> columns,
                                  const RowFilter* filter, const BatchSink& sink) const {
   const PagesRead read = ReadPages(table, columns, filter, sink);
+  if (file_.shrunk()) {
+    return ChangedWhileRead(path_);
+  }
   if (read.stopped || read.refusal == nullptr) {
     return {};
   }

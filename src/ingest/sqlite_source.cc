@@ -203,6 +203,7 @@ class SqliteSource final : public TableSource {
   SourceLocation location() const override {
     return {.form = SourceForm::kSqliteFile, .path = file_.path()};
   }
+  InputFiles inputs() const override { return file_.inputs(); }
   Status Read(std::string_view table, std::span<const WantedColumn> columns,
               const BatchSink& sink) const override {
     return ReadWhere(table, columns, "", sink);

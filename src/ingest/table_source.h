@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ingest/input_files.h"
 #include "trace/trace.h"
 
 namespace nsys {
@@ -100,6 +101,9 @@ class TableSource {
 
   // The file or folder behind the tables; it may be a temporary one that goes with the source.
   virtual SourceLocation location() const { return {}; }
+
+  // The files behind the tables; a caller checks them when it has read what it wants.
+  virtual InputFiles inputs() const { return {}; }
 
   // Streams `columns` of `table` to `sink` in the order of the file's rows. Several calls may run
   // at once.

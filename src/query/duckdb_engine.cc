@@ -158,6 +158,7 @@ class DuckdbSqlSession final : public SqlSession {
     Result<SqlRows> rows = RunStoppable(statement, limits);
     const StopReason reason = stop_.reason();
     stop_.Clear();
+    NSYS_TRY(source_->inputs().CheckUnchanged());
     if (!rows.ok() && reason != StopReason::kNone) {
       return StoppedError(reason, limits);
     }

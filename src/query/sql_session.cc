@@ -15,10 +15,12 @@ Result<std::unique_ptr<SqlSession>> SqlSession::Open(const std::string& path, Sq
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   const int readers = threads > 0 ? threads : static_cast<int>(cores);
   NSYS_ASSIGN(std::unique_ptr<TableSource> source, OpenCapture(path, readers));
-  if (engine == SqlEngine::kDuckdb) {
-    return OpenDuckdbSession(std::move(source), readers);
-  }
-  return OpenSqliteSession(std::move(source));
+  const InputFiles inputs = source->inputs();
+  Result<std::unique_ptr<SqlSession>> session = engine == SqlEngine::kDuckdb
+                                                    ? OpenDuckdbSession(std::move(source), readers)
+                                                    : OpenSqliteSession(std::move(source));
+  NSYS_TRY(inputs.CheckUnchanged());
+  return session;
 }
 
 Status CheckSql(std::string_view text, SqlEngine engine) {

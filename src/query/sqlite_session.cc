@@ -81,6 +81,7 @@ class SqliteSession final : public SqlSession {
     Result<SqlRows> rows = RunLimited(statement, limits);
     own_bytes_ = std::max<int64_t>(0, own_bytes_ + sqlite3_memory_used() - before);
     engine_.stop().Clear();
+    NSYS_TRY(source_->inputs().CheckUnchanged());
     return rows;
   }
 
