@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "tests" / "tools"
-for folder in (TOOLS, ROOT / "tests" / "e2e"):
+for folder in (TOOLS, ROOT / "tests" / "e2e", ROOT / "tests" / "torture"):
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
 
