@@ -6,11 +6,9 @@ from __future__ import annotations
 
 import fcntl
 import gzip
-import hashlib
 import json
 import os
 import pathlib
-import random
 import shutil
 import signal
 import stat
@@ -18,7 +16,9 @@ import subprocess
 import time
 
 import harness
+import kills
 from harness import edge, scratch, synthetic
+from kills import files_in, hidden_in
 
 REPORT = b"NVIDIA Tegra Profiler report, made up\0" * 20
 # What it exports stands in $FAKE_TABLES; %s is what else it does.
@@ -35,17 +35,6 @@ KNOWN_KEYS = (
     "memcpy_launch_dependencies pcie_usage_launch_dependencies nvtx nvtx_timestamp_repaired nvtx_kernel "
     "stream_overlap_lanes projected_nvtx_overlap_lanes stream_dependencies json_events parquet_rows anchor_ns "
     "alignment_anchor").split()
-
-
-def files_in(folder: pathlib.Path) -> dict[str, str]:
-    """Every visible file below `folder` with a digest of it."""
-    return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(folder.rglob("*"))
-            if p.is_file() and not any(part.startswith(".") for part in p.relative_to(folder).parts)}
-
-
-def hidden_in(folder: pathlib.Path) -> list[str]:
-    """Hidden names, except the manifest of a set."""
-    return sorted(str(p.relative_to(folder)) for p in folder.rglob(".*") if not p.name.endswith(".nsys-ai-set"))
 
 
 def everything(folder: pathlib.Path) -> dict[str, tuple]:
@@ -439,9 +428,7 @@ class AllOrNothing(ConvertCase):
         for seed in (1, 2):
             self.capture.unlink()
             self.capture.symlink_to(synthetic(seed)[0])
-            begun = time.monotonic()
             self.convert(self.capture, "-o", self.folder / f"set{seed}")
-            self.seconds = time.monotonic() - begun
             sets.append(files_in(self.folder / f"set{seed}"))
         self.old, self.new = sets
         self.assertTrue(all(self.old[name] != self.new[name] for name in self.old if "dependencies" not in name))
@@ -453,31 +440,8 @@ class AllOrNothing(ConvertCase):
         shutil.copytree(self.folder / "set1", self.home)
 
     def test_signals_at_any_moment(self):
-        chance = random.Random(5)
-        seen = set()
-        for turn in range(16):
-            number = (signal.SIGKILL, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)[turn % 4]
-            self.restore()
-            with subprocess.Popen([harness.BINARY, "convert", str(self.capture)],
-                                  env=harness.RUN_ENVIRONMENT | self.environment(), stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-                time.sleep(chance.uniform(0, 1.1 * self.seconds))
-                process.send_signal(number)
-            files = files_in(self.home)
-            with self.subTest(turn=turn, signal=number, code=process.returncode):
-                self.assertIn(process.returncode, (0, -number, 128 + number))
-                whole = files in (self.old, self.new)
-                # Killed between two renames, files of one set are there, without the JSON trace.
-                part = files.items() <= self.old.items() or files.items() <= self.new.items()
-                self.assertTrue(whole or (number == signal.SIGKILL and part and "model.perfetto.json.gz" not in files),
-                                files)
-                if number != signal.SIGKILL:
-                    self.assertEqual(hidden_in(self.home), [])
-                seen.add("new" if files == self.new else "old" if files == self.old else "part")
-                self.convert(self.capture)
-                self.assertEqual(files_in(self.home), self.new)
-                self.assertEqual(hidden_in(self.home), [])
-        self.assertIn("old", seen)
+        seen = kills.Kills((synthetic(1)[0], synthetic(2)[0]), self.folder / "killed", 5).run(16)
+        self.assertGreater(seen["old"], 0, seen)
 
     def assert_fails_without_a_trace(self, got: harness.Outcome, says: str) -> None:
         self.assertEqual((got.code, got.out), (1, b""), got)
