@@ -70,6 +70,9 @@ Result<SqliteDatabase> SqliteFile::Connect(bool for_queries) const {
 }
 
 Error SqliteFile::ReadError(std::string_view table, sqlite3* db) const {
+  if (Status unchanged = inputs_.CheckUnchanged(); !unchanged.ok()) {
+    return std::move(unchanged).TakeError();
+  }
   const int code = db == nullptr ? SQLITE_NOMEM : sqlite3_errcode(db) & 0xFF;
   if (code == SQLITE_CANTOPEN && IsOutOfFiles(sqlite3_system_errno(db))) {
     return CannotOpen(path_, sqlite3_system_errno(db));
