@@ -5,12 +5,13 @@ PREFIX ?= /usr/local
 PROFILE ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test format lint bench install clean
+.PHONY: help demo build test torture format lint bench install clean
 
 help:  ## list the targets
 	@echo "make demo [PROFILE=capture.sqlite]  build, then show the main skills on a capture"
 	@echo "make build                          optimised program: build/release/nsys-ai"
 	@echo "make test                           build debug (sanitizers) and release, run all tests"
+	@echo "make torture [MINUTES=30]           fuzzers, corrupted captures, races, kills; hours"
 	@echo "make format                         rewrite the sources with clang-format 19"
 	@echo "make lint                           clang-format and clang-tidy 19; a warning is an error"
 	@echo "make bench                          benchmarks of the release build"
@@ -35,6 +36,18 @@ test:
 	cmake --build --preset release -j $(JOBS)
 	@printf 'subdirs(debug)\nsubdirs(release)\n' > build/CTestTestfile.cmake
 	ctest --test-dir build --output-on-failure --no-label-summary --no-tests=error --parallel $(JOBS)
+
+# Tests that take hours: MINUTES for each fuzz target, the rest in proportion.
+MINUTES ?= 30
+torture:
+	@scripts/install_dependencies.sh --tests --fuzz
+	cmake --preset debug
+	cmake --preset release
+	cmake --preset fuzz
+	cmake --build --preset debug -j $(JOBS) --target nsys-ai
+	cmake --build --preset release -j $(JOBS) --target nsys-ai
+	cmake --build --preset fuzz -j $(JOBS)
+	build/venv/bin/python3 tests/torture/run.py --minutes $(MINUTES)
 
 SOURCES = find $(wildcard src tests bench) -name '*.cc' -o -name '*.h'
 LINTED = find src -name '*.cc' ! -name '*_test.cc'

@@ -41,12 +41,14 @@ class Kills:
         self.environment = {"NSYS_WORKSPACE_ROOT": str(self.root), "NSYS": ""}
         self.seen: Counter[str] = Counter()
         sets = []
+        self.seconds = float("inf")
         for number, capture in enumerate(captures):
             self.capture.unlink(missing_ok=True)
             self.capture.symlink_to(capture)
-            begun = time.monotonic()
-            self.convert("-o", folder / f"set{number}")
-            self.seconds = time.monotonic() - begun
+            for _ in range(3):  # the first one reads from the disk
+                begun = time.monotonic()
+                self.convert("-o", folder / f"set{number}")
+                self.seconds = min(self.seconds, time.monotonic() - begun)
             sets.append(files_in(folder / f"set{number}"))
         self.old, self.new = sets
         assert all(self.old[name] != self.new[name] for name in self.old if "dependencies" not in name)
