@@ -8,24 +8,11 @@
 #include "ingest/capture.h"
 #include "ingest/load.h"
 #include "input_file.h"
-
-namespace {
-
-nsys::Reads Everything() {
-  nsys::Reads reads;
-  for (size_t table = 0; table < nsys::kTableCount; ++table) {
-    for (size_t column = 0; column < nsys::kColumnCount; ++column) {
-      reads.Add(static_cast<nsys::TableId>(table), {static_cast<nsys::Column>(column)});
-    }
-  }
-  return reads;
-}
-
-}  // namespace
+#include "target.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static nsys::InputFile file;
-  static const nsys::Reads kReads = Everything();
+  static const nsys::Reads kReads = nsys::EveryColumn();
   const auto source = nsys::OpenCapture(file.Hold(data, size), 1);
   if (source.ok()) {
     static_cast<void>(
