@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/mapped_file.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <csignal>
@@ -104,6 +105,14 @@ MappedFile::~MappedFile() {
     g_entries[entry_].begin = 0;
     munmap(const_cast<uint8_t*>(bytes_), size_);
     g_entries[entry_].taken = false;
+  }
+}
+
+void MappedFile::Release(size_t begin, size_t end) const {
+  const size_t first = (begin + g_page_bytes - 1) / g_page_bytes * g_page_bytes;
+  const size_t last = std::min(end, size_) / g_page_bytes * g_page_bytes;
+  if (is_mapped() && first < last) {
+    madvise(const_cast<uint8_t*>(bytes_) + first, last - first, MADV_DONTNEED);
   }
 }
 

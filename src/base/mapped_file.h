@@ -23,6 +23,10 @@ class MappedFile {
   const uint8_t* bytes() const { return bytes_; }
   size_t size() const { return size_; }
 
+  // Tells the system that the bytes from `begin` to `end` will not be read again soon, so that they
+  // do not count as memory of this process. Reading them again is slow, not wrong.
+  void Release(size_t begin, size_t end) const;
+
   // Whether bytes were read that the file no longer has. True for ever once it is.
   bool shrunk() const;
 

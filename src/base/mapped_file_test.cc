@@ -64,6 +64,15 @@ TEST_F(MappedFileTest, ReadsZerosForLostPagesAndTells) {
   EXPECT_TRUE(moved.shrunk());
 }
 
+TEST_F(MappedFileTest, IsTheSameAfterARelease) {
+  const MappedFile file(fd_, kBytes);
+  EXPECT_EQ(Sum(file), kBytes * 'x');
+  file.Release(0, kBytes);
+  file.Release(100, 2 * kBytes);
+  EXPECT_EQ(Sum(file), kBytes * 'x');
+  EXPECT_FALSE(file.shrunk());
+}
+
 TEST_F(MappedFileTest, TellsOfNoOtherMapping) {
   const std::optional<MappedFile> shrunk(std::in_place, fd_, kBytes);
   Truncate(0);

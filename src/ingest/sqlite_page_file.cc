@@ -7,7 +7,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file_descriptor.h"
 
@@ -95,12 +94,7 @@ void PageFile::Release(std::span<const uint32_t> numbers) const {
   if ((*most - *least) / kMostForeign > numbers.size()) {
     return;
   }
-  const auto unit = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const size_t begin = (size_t{*least - 1} * page_size_ + unit - 1) / unit * unit;
-  const size_t end = size_t{*most} * page_size_ / unit * unit;
-  if (begin < end) {
-    madvise(const_cast<uint8_t*>(mapping_.bytes()) + begin, end - begin, MADV_DONTNEED);
-  }
+  mapping_.Release(size_t{*least - 1} * page_size_, size_t{*most} * page_size_);
 }
 
 Result<PageFile> PageFile::Open(const std::string& path) {

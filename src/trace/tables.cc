@@ -76,11 +76,16 @@ std::vector<uint32_t> TimeOrder(const Events& events, std::span<const int64_t> t
     };
     return rest(a) < rest(b);
   };
-  std::vector<uint32_t> order(events.size());
-  std::iota(order.begin(), order.end(), 0U);
-  if (std::is_sorted(order.begin(), order.end(), less)) {
+  const auto rows = static_cast<uint32_t>(events.size());
+  uint32_t in_order = 1;
+  while (in_order < rows && less(in_order - 1, in_order)) {
+    ++in_order;
+  }
+  if (in_order >= rows) {
     return {};
   }
+  std::vector<uint32_t> order(rows);
+  std::iota(order.begin(), order.end(), 0U);
   SortByRuns(order, less);
   return order;
 }
