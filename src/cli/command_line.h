@@ -47,9 +47,9 @@ struct SkillRunRequest {
   std::string marker;         // what opens an iteration
   bool marker_given = false;  // by the user, not by default
   std::optional<int64_t> max_rows;
-  std::string output;  // a file; empty: standard output
-  int threads = 0;     // 0: as many as the machine has
-  SqliteReader reader = SqliteReader::kAuto;
+  std::string output;                  // a file; empty: standard output
+  int threads = 0;                     // 0: as many as the machine has
+  std::optional<SqliteReader> reader;  // told of when given
   std::optional<std::string> skills_dir;
 };
 

@@ -36,8 +36,8 @@ struct ConvertRequest {
   bool wait = false;
   bool json_summary = false;
   std::string nsys;
-  int threads = 0;  // 0: as many as the machine has
-  SqliteReader reader = SqliteReader::kAuto;
+  int threads = 0;                     // 0: as many as the machine has
+  std::optional<SqliteReader> reader;  // told of when given
 };
 
 // Words as typed.
@@ -65,7 +65,7 @@ struct ConvertOptions {
   bool wait = false;
   std::optional<std::string> nsys;
   std::optional<std::string> threads;
-  std::string reader = "auto";
+  std::optional<std::string> reader;
   std::string summary = "text";
 };
 

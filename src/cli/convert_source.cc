@@ -63,7 +63,7 @@ Result<LoadedInput> LoadInput(const ConvertRequest& request, const ConvertJob& j
   NSYS_ASSIGN(const std::unique_ptr<TableSource> source,
               OpenCapture(path, OpenOptions{.threads = threads,
                                             .table_folders = true,
-                                            .reader = request.reader,
+                                            .reader = request.reader.value_or(SqliteReader::kAuto),
                                             .keep_going = request.keep_going}));
   const LoadOptions options{.threads = threads,
                             .progress = [&](int64_t rows) { progress.Update(rows); },
@@ -72,6 +72,9 @@ Result<LoadedInput> LoadInput(const ConvertRequest& request, const ConvertJob& j
                             .window = request.options.trim};
   NSYS_ASSIGN(loaded.trace, LoadTrace(*source, perfetto::LayoutReads(request.options), options));
   NSYS_TRY(CheckTrim(loaded.trace, request.options.trim));
+  if (request.reader && !source->reader().empty()) {
+    Tell(source->reader());
+  }
   for (const std::string& warning : loaded.trace.warnings) {
     Warn(warning);
   }

@@ -49,12 +49,16 @@ Result<std::optional<int64_t>> ParseCountOption(const std::string& option,
       fmt::format("for example: {} {}", option, least + 1));
 }
 
-Result<SqliteReader> ParseReader(const std::string& word) {
+Result<std::optional<SqliteReader>> ParseReader(const std::optional<std::string>& word) {
+  if (!word) {
+    return std::optional<SqliteReader>();
+  }
   static constexpr std::pair<const char*, SqliteReader> kReaders[] = {
       {"auto", SqliteReader::kAuto},
       {"pages", SqliteReader::kPages},
       {"sqlite", SqliteReader::kSqlite}};
-  return Choose("--reader", word, kReaders);
+  NSYS_ASSIGN(const SqliteReader reader, Choose("--reader", *word, kReaders));
+  return std::optional<SqliteReader>(reader);
 }
 
 Result<std::optional<Window>> ParseTrim(const std::vector<std::string>& words) {

@@ -47,8 +47,8 @@ Result<std::optional<int64_t>> ParseCountOption(const std::string& option,
 // --reader, and its text in the help.
 inline constexpr const char* kReaderHelp =
     "Who reads .sqlite: pages (this program), sqlite, or auto (default: pages where they can be "
-    "vouched for); the answer does not depend on it";
-Result<SqliteReader> ParseReader(const std::string& word);
+    "vouched for); the answer does not depend on it, and stderr tells who it was";
+Result<std::optional<SqliteReader>> ParseReader(const std::optional<std::string>& word);
 
 // --trim START END, in seconds on the capture's clock; no words: no window.
 Result<std::optional<Window>> ParseTrim(const std::vector<std::string>& words);

@@ -25,7 +25,7 @@ struct SkillRunWords {
   std::optional<std::string> device;
   std::optional<std::string> output;
   std::optional<std::string> threads;
-  std::string reader = "auto";
+  std::optional<std::string> reader;
   std::optional<std::string> only;
   bool compact = false;
   bool no_cache = false;

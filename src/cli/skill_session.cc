@@ -150,14 +150,18 @@ Reads SkillSession::ReadsOf(const Skill& skill) const {
 Status SkillSession::Load(const Reads& reads) {
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   const int threads = request_.threads > 0 ? request_.threads : static_cast<int>(cores);
-  NSYS_ASSIGN(
-      const std::unique_ptr<TableSource> source,
-      OpenCapture(request_.profile, OpenOptions{.threads = threads, .reader = request_.reader}));
+  NSYS_ASSIGN(const std::unique_ptr<TableSource> source,
+              OpenCapture(request_.profile,
+                          OpenOptions{.threads = threads,
+                                      .reader = request_.reader.value_or(SqliteReader::kAuto)}));
   Progress progress;
   const LoadOptions options{.threads = threads,
                             .progress = [&](int64_t rows) { progress.Update(rows); }};
   NSYS_ASSIGN(trace_, LoadTrace(*source, reads, options));
   sql_sessions_->Expect(source->inputs());
+  if (request_.reader && !source->reader().empty()) {
+    Tell(source->reader());
+  }
   for (const std::string& warning : trace_.warnings) {
     Warn(warning);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Warnings go to standard error, one line each.
+// Warnings and notes go to standard error, one line each.
 #pragma once
 
 #include <cstdio>
@@ -13,6 +13,11 @@ namespace nsys {
 
 inline void Warn(const std::string& text) {
   std::fputs(fmt::format("nsys-ai: warning: {}\n", Printable(text)).c_str(), stderr);
+}
+
+// What was asked for and is no warning.
+inline void Tell(const std::string& text) {
+  std::fputs(fmt::format("nsys-ai: {}\n", Printable(text)).c_str(), stderr);
 }
 
 }  // namespace nsys

@@ -33,6 +33,7 @@ class ExportedSource final : public TableSource {
   const std::vector<SourceTable>& tables() const override { return tables_->tables(); }
   SourceLocation location() const override { return tables_->location(); }
   std::vector<std::string> warnings() const override { return tables_->warnings(); }
+  std::string reader() const override { return tables_->reader(); }
   InputFiles inputs() const override { return tables_->inputs(); }
   Status Read(std::string_view table, std::span<const WantedColumn> columns,
               const BatchSink& sink) const override {

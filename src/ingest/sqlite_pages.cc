@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -141,6 +144,7 @@ class PagedSource final : public TableSource {
   const std::vector<SourceTable>& tables() const override { return sqlite_->tables(); }
   SourceLocation location() const override { return sqlite_->location(); }
   std::vector<std::string> warnings() const override { return sqlite_->warnings(); }
+  std::string reader() const override;
   InputFiles inputs() const override { return sqlite_->inputs(); }
   Status Read(std::string_view table, std::span<const WantedColumn> columns,
               const BatchSink& sink) const override;
@@ -163,7 +167,19 @@ class PagedSource final : public TableSource {
   std::unique_ptr<TableSource> sqlite_;
   SqliteReader reader_;
   mutable std::atomic<int> idle_threads_;
+  mutable std::mutex refused_mutex_;
+  mutable std::map<std::string, Refusal, std::less<>> refused_;  // tables that SQLite read, and why
 };
+
+std::string PagedSource::reader() const {
+  std::vector<std::string> refused;
+  const std::scoped_lock lock(refused_mutex_);
+  for (const auto& [table, why] : refused_) {
+    refused.push_back(fmt::format("{} ({})", Printable(table), why));
+  }
+  return refused.empty() ? "read by pages"
+                         : "read by pages; by SQLite the rest of " + Join(refused, ", ");
+}
 
 PagesRead PagedSource::ReadPages(std::string_view table, std::span<const WantedColumn> columns,
                                  const RowFilter* filter, const BatchSink& sink) const {
@@ -264,6 +280,10 @@ Status PagedSource::ReadFiltered(std::string_view table, std::span<const WantedC
   if (reader_ == SqliteReader::kPages) {
     return NotByPages(path_, fmt::format("table {}: {}", Printable(table), read.refusal));
   }
+  {
+    const std::scoped_lock lock(refused_mutex_);
+    refused_.try_emplace(std::string(table), read.refusal);
+  }
   return ReadRest(table, columns, read.rows, sink);
 }
 
@@ -301,16 +321,16 @@ Result<Pages> OpenPages(const std::string& path) {
 
 Result<std::unique_ptr<TableSource>> OpenSqliteAs(const std::string& path, SqliteReader reader,
                                                   int threads) {
-  NSYS_ASSIGN(std::unique_ptr<TableSource> sqlite, OpenSqlite(path));
   if (reader == SqliteReader::kSqlite) {
-    return sqlite;
+    return OpenSqlite(path);
   }
+  NSYS_ASSIGN(std::unique_ptr<TableSource> sqlite, OpenSqlite(path));
   Result<Pages> pages = OpenPages(path);
   if (!pages.ok() && reader == SqliteReader::kPages) {
     return NotByPages(path, pages.error().message);
   }
   if (!pages.ok()) {
-    return sqlite;
+    return OpenSqlite(path, pages.error().message);
   }
   return std::unique_ptr<TableSource>(std::make_unique<PagedSource>(
       path, std::move(pages.value().file), std::move(pages.value().schema), std::move(sqlite),

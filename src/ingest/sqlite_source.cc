@@ -196,7 +196,8 @@ class BatchBuilder {
 
 class SqliteSource final : public TableSource {
  public:
-  explicit SqliteSource(SqliteFile file) : file_(std::move(file)) {}
+  SqliteSource(SqliteFile file, std::string reason)
+      : file_(std::move(file)), reason_(std::move(reason)) {}
 
   Status LoadTables();
   const std::vector<SourceTable>& tables() const override { return tables_; }
@@ -204,6 +205,9 @@ class SqliteSource final : public TableSource {
     return {.form = SourceForm::kSqliteFile, .path = file_.path()};
   }
   InputFiles inputs() const override { return file_.inputs(); }
+  std::string reader() const override {
+    return reason_.empty() ? "read by SQLite" : "read by SQLite: " + reason_;
+  }
   Status Read(std::string_view table, std::span<const WantedColumn> columns,
               const BatchSink& sink) const override {
     return ReadWhere(table, columns, "", sink);
@@ -221,6 +225,7 @@ class SqliteSource final : public TableSource {
   Status LoadColumns(sqlite3* db, SourceTable& table) const;
 
   SqliteFile file_;
+  std::string reason_;
   std::vector<SourceTable> tables_;
 };
 
@@ -318,9 +323,9 @@ Status SqliteSource::ReadWhere(std::string_view table, std::span<const WantedCol
 
 }  // namespace
 
-Result<std::unique_ptr<TableSource>> OpenSqlite(const std::string& path) {
+Result<std::unique_ptr<TableSource>> OpenSqlite(const std::string& path, std::string reason) {
   NSYS_ASSIGN(SqliteFile file, SqliteFile::Open(path));
-  auto source = std::make_unique<SqliteSource>(std::move(file));
+  auto source = std::make_unique<SqliteSource>(std::move(file), std::move(reason));
   NSYS_TRY(source->LoadTables());
   return std::unique_ptr<TableSource>(std::move(source));
 }

@@ -10,7 +10,8 @@
 
 namespace nsys {
 
-// Opens `path`, which is known to begin like an SQLite file.
-Result<std::unique_ptr<TableSource>> OpenSqlite(const std::string& path);
+// Opens `path`, which is known to begin like an SQLite file. `reason`: why SQLite reads it, for
+// TableSource::reader().
+Result<std::unique_ptr<TableSource>> OpenSqlite(const std::string& path, std::string reason = {});
 
 }  // namespace nsys

@@ -99,6 +99,10 @@ class TableSource {
   // What opening left out, and why.
   virtual std::vector<std::string> warnings() const { return {}; }
 
+  // Who reads the tables, and why where there was a choice. Complete after the last Read. Empty
+  // when there is one way only.
+  virtual std::string reader() const { return {}; }
+
   // The file or folder behind the tables; it may be a temporary one that goes with the source.
   virtual SourceLocation location() const { return {}; }
 

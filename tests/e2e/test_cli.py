@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pathlib
@@ -497,6 +498,28 @@ class Files(harness.Case):
                                if re.search(r"O_WRONLY|O_RDWR|O_CREAT|mkdir|creat\(|rename|unlink", line)
                                and not any(a in line for a in allowed)]
                     self.assertEqual(written, [], skill)
+
+    def test_readers_agree_and_tell_themselves_when_asked(self):
+        capture, _ = synthetic()
+        silent = run_skill("top_kernels", capture)
+        self.assertEqual((silent.code, silent.err), (0, b""))
+        with scratch() as folder:
+            refused = folder / "defaults.sqlite"
+            shutil.copy(capture, refused)
+            os.chmod(refused, 0o600)
+            with contextlib.closing(sqlite3.connect(refused)) as db, db:
+                db.execute("ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN greenContextId INTEGER DEFAULT 0")
+            for path, reader, told in (
+                    (capture, "auto", "read by pages"), (capture, "pages", "read by pages"),
+                    (capture, "sqlite", "read by SQLite"),
+                    (refused, "auto", "read by pages; by SQLite the rest of CUPTI_ACTIVITY_KIND_KERNEL (a column with "
+                                      "a default was added to rows that exist)")):
+                answer = run_skill("top_kernels", path, "--reader", reader)
+                self.assertEqual((answer.code, answer.out), (0, silent.out), (path, reader))
+                self.assertEqual(answer.error_lines, [f"nsys-ai: {told}"], (path, reader))
+            answer = run_skill("top_kernels", refused, "--reader", "pages")
+            self.assertEqual((answer.code, answer.out), (1, b""))
+            self.assertIn("cannot read", answer.error_lines[0])
 
     def test_odd_paths(self):
         capture, _ = synthetic()
