@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <new>
+
 #include "ingest/capture.h"
 #include "ingest/ingest_test_util.h"
 #include "ingest/load.h"
@@ -244,6 +246,35 @@ TEST(ListParquetTables, SaysWhatLooksLikeATable) {
   EXPECT_THAT(all.warnings,
               ElementsAre(AllOf(HasSubstr("A.parquet"), HasSubstr("no part of a table")),
                           HasSubstr("C.PARQUET is not read")));
+}
+
+// A source whose tables cannot be held in memory.
+class HugeSource final : public TableSource {
+ public:
+  explicit HugeSource(const TableSource& whole) : whole_(whole) {}
+  const std::vector<SourceTable>& tables() const override { return whole_.tables(); }
+  Status Read(std::string_view table, std::span<const WantedColumn> columns,
+              const BatchSink& sink) const override {
+    if (table != "StringIds") {
+      throw std::bad_alloc();
+    }
+    return whole_.Read(table, columns, sink);
+  }
+
+ private:
+  const TableSource& whole_;
+};
+
+TEST(LoadRobust, MemoryThatEndsOnAnyThreadIsTold) {
+  const TempFolder folder;
+  MakeSqlite(folder / "x.sqlite", kSql);
+  const auto source = OpenSqlite(folder / "x.sqlite");
+  ASSERT_TRUE(source.ok());
+  for (const int threads : {1, 4}) {
+    EXPECT_THROW(static_cast<void>(LoadTrace(HugeSource(*source.value()), kReads,
+                                             {.threads = threads, .progress = {}})),
+                 std::bad_alloc);
+  }
 }
 
 TEST(LoadRobust, TextsAsBytesAndIdsWithTheHighestBit) {
