@@ -12,7 +12,7 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
 # Line tables are enough for profilers and for the backtraces of sanitizers, and build a quarter
-# faster; for variables in a debugger, configure with -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g".
+# faster. A debugger that is to show variables wants "-O0 -g" here.
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1 -D_GLIBCXX_ASSERTIONS")
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -120,7 +121,7 @@ class EventReader {
   }
 
   // Makes room for all rows once the first ones tell which columns there are, so that no column is
-  // copied while it grows.
+  // copied while it grows. The number is a guess, so a lack of memory for it means nothing yet.
   template <typename Table>
   void Reserve(const Batch& batch, Table& events) const {
     if (window_ || batch.rows_in_all <= events.start_ns.capacity() || events.start_ns.empty()) {
@@ -131,7 +132,11 @@ class EventReader {
         column.reserve(batch.rows_in_all);
       }
     };
-    std::apply([&](auto&... columns) { (reserve(columns), ...); }, events.columns());
+    try {
+      std::apply([&](auto&... columns) { (reserve(columns), ...); }, events.columns());
+    } catch (const std::bad_alloc&) {
+      return;
+    }
   }
 
   SourceColumnIndex Want(std::string_view name, CellType type);

@@ -114,7 +114,7 @@ class ArrayChecker {
     while (!piece.empty()) {
       if (held_ == 0 && piece.size() >= kChunk) {
         const size_t chunks = std::min(piece.size() / kChunk, kBatch);
-        NSYS_TRY(AddChunks(piece.data(), chunks));
+        NSYS_TRY(AddChunks(piece.substr(0, chunks * kChunk)));
         piece.remove_prefix(chunks * kChunk);
         continue;
       }
@@ -124,7 +124,7 @@ class ArrayChecker {
       piece.remove_prefix(taken);
       if (held_ == kChunk) {
         held_ = 0;
-        NSYS_TRY(AddChunks(chunk_.data(), 1));
+        NSYS_TRY(AddChunks({chunk_.data(), kChunk}));
       }
     }
     return {};
@@ -135,7 +135,7 @@ class ArrayChecker {
     const size_t length = at_ + held_;
     if (held_ != 0) {
       std::memset(chunk_.data() + held_, ' ', kChunk - held_);
-      NSYS_TRY(AddChunks(chunk_.data(), 1));
+      NSYS_TRY(AddChunks({chunk_.data(), kChunk}));
     }
     if (in_string_ != 0) {
       return Fault("a string without end", length);
@@ -165,8 +165,10 @@ class ArrayChecker {
                  .message = fmt::format("{}: {} at byte {} of the text", path_, what, at)};
   }
 
-  Status AddChunks(const char* bytes, size_t count) {
-    make_masks_(bytes, count, masks_.data());
+  // `bytes` are whole chunks.
+  Status AddChunks(std::string_view bytes) {
+    const size_t count = bytes.size() / kChunk;
+    make_masks_(bytes.begin(), count, masks_.data());
     size_t found = 0;
     for (size_t k = 0; k < count; ++k) {
       const uint64_t strings = StringsOf(masks_[k]);
@@ -183,8 +185,8 @@ class ArrayChecker {
     if (at_ == 0 && bytes[0] != '[') {
       return Fault("no array", 0);
     }
-    last_byte_ = bytes[count * kChunk - 1];
-    at_ += count * kChunk;
+    last_byte_ = bytes.back();
+    at_ += bytes.size();
     return {};
   }
 

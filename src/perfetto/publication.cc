@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -67,8 +68,8 @@ Publication::~Publication() {
     ::unlink(temporary.c_str());
   }
   locks_.clear();
-  for (auto folder = made_folders_.rbegin(); folder != made_folders_.rend(); ++folder) {
-    ::rmdir(folder->c_str());  // stays when it is no longer empty
+  for (const std::string& folder : made_folders_ | std::views::reverse) {
+    ::rmdir(folder.c_str());  // stays when it is no longer empty
   }
 }
 

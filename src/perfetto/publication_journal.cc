@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <ranges>
 #include <set>
 
 #include <sys/stat.h>
@@ -127,11 +128,11 @@ std::optional<Journal> Journal::FromText(std::string_view text) {
 }
 
 Status MoveAway(const Journal& journal, const StepHook& hook) {
-  for (auto entry = journal.entries.rbegin(); entry != journal.entries.rend(); ++entry) {
-    const bool done = entry->old.empty() || IsInPlace(*entry) || IsThere(entry->old);
-    if (!done && IsThere(entry->path)) {
-      NSYS_TRY(Rename(entry->path, entry->old));
-      hook("away " + entry->path);
+  for (const JournalEntry& entry : journal.entries | std::views::reverse) {
+    const bool done = entry.old.empty() || IsInPlace(entry) || IsThere(entry.old);
+    if (!done && IsThere(entry.path)) {
+      NSYS_TRY(Rename(entry.path, entry.old));
+      hook("away " + entry.path);
     }
   }
   NSYS_TRY(KeepOrder(journal));
@@ -156,9 +157,9 @@ Status MoveIn(const Journal& journal, const StepHook& hook) {
 
 bool PutBack(const Journal& journal) {
   bool all = true;
-  for (auto entry = journal.entries.rbegin(); entry != journal.entries.rend(); ++entry) {
-    if (IsInPlace(*entry)) {
-      all = Rename(entry->path, entry->temporary).ok() && all;
+  for (const JournalEntry& entry : journal.entries | std::views::reverse) {
+    if (IsInPlace(entry)) {
+      all = Rename(entry.path, entry.temporary).ok() && all;
     }
   }
   for (const JournalEntry& entry : journal.entries) {
