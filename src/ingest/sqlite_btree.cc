@@ -28,12 +28,22 @@ class LeafLister {
 
  private:
   Refusal VisitChildren(const uint8_t* page, uint32_t depth);
+  void EndInterior();
   Refusal Mark(uint32_t number);
 
   const PageFile& file_;
   std::vector<uint32_t>& leaves_;
   std::vector<bool> seen_;
+  uint32_t interiors_ = 0;
 };
+
+// The pages of interest lie all over the file, and the system may map megabytes around each.
+void LeafLister::EndInterior() {
+  constexpr uint32_t kAtOnce = 8;
+  if (++interiors_ % kAtOnce == 0) {
+    file_.ReleaseAll();
+  }
+}
 
 Refusal LeafLister::Mark(uint32_t number) {
   if (!file_.MayHold(number)) {
@@ -89,6 +99,7 @@ Refusal LeafLister::VisitChildren(const uint8_t* page, uint32_t depth) {
     }
     leaves_below = leaves_below || (i == 0 && leaves_.back() == child);
   }
+  EndInterior();
   return nullptr;
 }
 

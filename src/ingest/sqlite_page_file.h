@@ -51,6 +51,8 @@ class PageFile {
   // Tells the system that these pages will not be read again soon, so that they do not count as
   // memory of this process: reading one again is slow, not wrong.
   void Release(std::span<const uint32_t> numbers) const;
+  // The same for all pages.
+  void ReleaseAll() const { mapping_.Release(0, mapping_.size()); }
 
   // `number` is one that MayHold.
   const uint8_t* Page(uint32_t number) const {

@@ -508,6 +508,7 @@ class Files(harness.Case):
             shutil.copy(capture, refused)
             os.chmod(refused, 0o600)
             with contextlib.closing(sqlite3.connect(refused)) as db, db:
+                db.execute("ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN greenContextId")
                 db.execute("ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN greenContextId INTEGER DEFAULT 0")
             for path, reader, told in (
                     (capture, "auto", "read by pages"), (capture, "pages", "read by pages"),
