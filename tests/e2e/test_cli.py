@@ -501,7 +501,7 @@ class Files(harness.Case):
 
     def test_readers_agree_and_tell_themselves_when_asked(self):
         capture, _ = synthetic()
-        silent = run_skill("top_kernels", capture)
+        silent = run_skill("stream_concurrency", capture)
         self.assertEqual((silent.code, silent.err), (0, b""))
         with scratch() as folder:
             refused = folder / "defaults.sqlite"
@@ -515,10 +515,10 @@ class Files(harness.Case):
                     (capture, "sqlite", "read by SQLite"),
                     (refused, "auto", "read by pages; by SQLite the rest of CUPTI_ACTIVITY_KIND_KERNEL (a column with "
                                       "a default was added to rows that exist)")):
-                answer = run_skill("top_kernels", path, "--reader", reader)
+                answer = run_skill("stream_concurrency", path, "--reader", reader)
                 self.assertEqual((answer.code, answer.out), (0, silent.out), (path, reader))
                 self.assertEqual(answer.error_lines, [f"nsys-ai: {told}"], (path, reader))
-            answer = run_skill("top_kernels", refused, "--reader", "pages")
+            answer = run_skill("stream_concurrency", refused, "--reader", "pages")
             self.assertEqual((answer.code, answer.out), (1, b""))
             self.assertIn("cannot read", answer.error_lines[0])
 
