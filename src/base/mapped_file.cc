@@ -45,7 +45,7 @@ extern "C" void OnLostPage(int signal_number, siginfo_t* info, void* /*context*/
   Entry* const entry = info->si_code == BUS_ADRERR ? Find(address) : nullptr;
   if (entry != nullptr) {
     entry->shrunk.store(true);
-    void* const page = reinterpret_cast<void*>(address & ~(g_page_bytes - 1));
+    void* const page = static_cast<char*>(info->si_addr) - (address & (g_page_bytes - 1));
     if (mmap(page, g_page_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
         MAP_FAILED) {
       return;
