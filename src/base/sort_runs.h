@@ -10,8 +10,8 @@
 
 namespace nsys {
 
-// Sorts like std::stable_sort, in one pass when `items` are in order, and else by merging the
-// stretches that are. O(n log stretches). T must have a default value.
+// Sorts `items`, in one pass when they are in order, and else by merging the stretches that are;
+// equal items may come in any order. O(n log stretches). T must have a default value.
 template <typename T, typename Less>
 void SortByRuns(std::vector<T>& items, const Less& less) {
   std::vector<size_t> begins;  // of the stretches
@@ -22,7 +22,7 @@ void SortByRuns(std::vector<T>& items, const Less& less) {
   }
   constexpr size_t kLeastLength = 8;  // on average; below it, merging pays off no more
   if (begins.size() > 1 && items.size() / begins.size() < kLeastLength) {
-    std::stable_sort(items.begin(), items.end(), less);
+    std::sort(items.begin(), items.end(), less);
     return;
   }
   std::vector<T> merged(begins.size() > 1 ? items.size() : 0);
