@@ -61,6 +61,9 @@ bool EventReader::HasTimes() {
 }
 
 bool EventReader::AddTimes(const Cells& cells, OpenEnd open_end, Events& events) {
+  if (only_ && !only_(cells)) {
+    return false;
+  }
   const std::optional<int64_t> start = cells.Integer(start_);
   std::optional<int64_t> end = moments_ ? start : cells.Integer(end_);
   if (!start) {
@@ -108,7 +111,7 @@ Rows EventReader::AddTimesOf(const Batch& batch, OpenEnd open_end, Events& event
   kept_.clear();
   for (uint32_t row = 0; row < batch.rows; ++row) {
     const Cells cells(batch, row);
-    if ((!only_ || only_(cells)) && AddTimes(cells, open_end, events)) {
+    if (AddTimes(cells, open_end, events)) {
       kept_.push_back(row);
     }
   }

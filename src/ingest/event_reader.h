@@ -120,13 +120,15 @@ class EventReader {
     return foreign_.Check(context_.source, table_->name, wanted_);
   }
 
-  // Makes room for all rows once the first ones tell which columns there are, so that no column is
-  // copied while it grows. The number is a guess, so a lack of memory for it means nothing yet.
+  // Makes room for all rows when the first ones tell which columns there are, so that no column is
+  // copied while it grows. Once: the number is a guess, and another one for every batch. For the
+  // same reason a lack of memory for it means nothing yet.
   template <typename Table>
-  void Reserve(const Batch& batch, Table& events) const {
-    if (window_ || batch.rows_in_all <= events.start_ns.capacity() || events.start_ns.empty()) {
+  void Reserve(const Batch& batch, Table& events) {
+    if (window_ || has_room_ || events.start_ns.empty()) {
       return;
     }
+    has_room_ = true;
     const auto reserve = [&](auto& column) {
       if (!column.empty()) {
         column.reserve(batch.rows_in_all);
@@ -156,6 +158,7 @@ class EventReader {
   SourceColumnIndex start_;
   SourceColumnIndex end_;
   std::optional<Span> window_;
+  bool has_room_ = false;
   std::function<bool(const Cells&)> only_;
   std::vector<uint32_t> all_rows_;  // 0, 1, 2 …
   // Of the batch at hand:
