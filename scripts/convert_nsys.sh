@@ -6,8 +6,9 @@
 #   scripts/convert_nsys.sh REPORT.nsys-rep...
 set -euo pipefail
 
+words="usage: convert_nsys.sh REPORT.nsys-rep... (or .qdrep)"
 usage() {
-  echo "usage: convert_nsys.sh REPORT.nsys-rep... (or .qdrep)" >&2
+  echo "$words" >&2
   exit 2
 }
 
@@ -15,6 +16,10 @@ usage() {
 reports=()
 for report in "$@"; do
   case "$report" in
+    -h | --help)
+      echo "$words"
+      exit 0
+      ;;
     -*) usage ;;
     *.nsys-rep | *.qdrep) reports+=("$report") ;;
     *)

@@ -2,6 +2,7 @@
 #include "cli/option_values.h"
 
 #include <cmath>
+#include <string_view>
 
 #include "base/number.h"
 
@@ -19,6 +20,14 @@ Result<int64_t> ParseSeconds(const std::string& word) {
   return static_cast<int64_t>(*seconds * 1e9);
 }
 
+// `word` without the blanks around it.
+std::string Bare(std::string_view word) {
+  const size_t first = word.find_first_not_of(' ');
+  return first == std::string_view::npos
+             ? std::string()
+             : std::string(word.substr(first, word.find_last_not_of(' ') + 1 - first));
+}
+
 }  // namespace
 
 std::vector<std::string> SplitAtCommas(const std::vector<std::string>& lists) {
@@ -26,10 +35,10 @@ std::vector<std::string> SplitAtCommas(const std::vector<std::string>& lists) {
   for (const std::string& list : lists) {
     size_t begin = 0;
     for (size_t comma = list.find(','); comma != std::string::npos; comma = list.find(',', begin)) {
-      words.push_back(list.substr(begin, comma - begin));
+      words.push_back(Bare(std::string_view(list).substr(begin, comma - begin)));
       begin = comma + 1;
     }
-    words.push_back(list.substr(begin));
+    words.push_back(Bare(std::string_view(list).substr(begin)));
   }
   return words;
 }

@@ -36,7 +36,8 @@ Result<Choice> Choose(const std::string& option, const std::string& word,
                             : fmt::format("for example: {} {}", option, names[1]));
 }
 
-// The words of a list that may be given in parts: --with memset,sync --with osrt.
+// The words of a list that may be given in parts, blanks around them left out: --with memset,sync
+// --with osrt.
 std::vector<std::string> SplitAtCommas(const std::vector<std::string>& lists);
 
 // A whole number of at least `least`; nothing when the option is not given.

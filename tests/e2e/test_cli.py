@@ -319,7 +319,7 @@ class RunAll(Usage):
 
     def test_forms(self):
         capture, _ = synthetic()
-        only = ("--only", "top_kernels,gpu_idle_gaps,top_kernels")
+        only = ("--only", "top_kernels, gpu_idle_gaps ,top_kernels")
         whole = run("skill", "run-all", capture, "--format", "json", *only)
         lines = [json.loads(line) for line in run("skill", "run-all", capture, "--format", "jsonl", *only).out.splitlines()]
         self.assertEqual([e["skill"] for e in lines], ["top_kernels", "gpu_idle_gaps"])

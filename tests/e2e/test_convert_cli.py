@@ -408,7 +408,11 @@ class Reports(ConvertCase):
         def call(*args: object) -> subprocess.CompletedProcess[str]:
             return subprocess.run([str(wrapper), *map(str, args)], env=env, capture_output=True, text=True, check=False)
 
-        for args in ((), ("--help",), (self.report, "-o", "x"), (self.folder / "model.sqlite",)):
+        for word in ("-h", "--help"):
+            helped = call(word)
+            self.assertEqual((helped.returncode, helped.stderr), (0, ""), word)
+            self.assertIn("usage: ", helped.stdout)
+        for args in ((), ("--halp",), (self.report, "-o", "x"), (self.folder / "model.sqlite",)):
             refused = call(*args)
             self.assertEqual((refused.returncode, refused.stdout), (2, ""), args)
             self.assertIn("usage: ", refused.stderr)
