@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/block_sink.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -102,6 +103,10 @@ void Deflate(std::string_view block, std::string& bytes) {
   constexpr size_t kMostAtOnce = size_t{1} << 30;
   thread_local Deflater deflater;
   isal_zstream& stream = deflater.stream;
+  // Which matches are found depends on what an earlier block left there, and equal texts shall be
+  // packed into equal bytes.
+  std::memset(&stream, 0, sizeof stream);
+  std::fill(deflater.level_buffer.begin(), deflater.level_buffer.end(), uint8_t{0});
   isal_deflate_init(&stream);
   stream.gzip_flag = IGZIP_DEFLATE;
   stream.level = 1;
