@@ -75,7 +75,7 @@ class Memory(harness.Case):
     """An end of memory is told, on whatever thread and in whatever library it comes."""
 
     # MiB. Below, the stack itself may have no room to grow, which no program can tell of.
-    LIMITS = (*range(32, 120, 4), *range(120, 400, 20), 512, 768, 1024)
+    LIMITS = (*range(16, 40), *range(40, 120, 4), *range(120, 400, 20), 512, 768, 1024)
 
     def assert_limited(self, *command: object) -> None:
         whole = run(*command).out
