@@ -103,8 +103,8 @@ void Deflate(std::string_view block, std::string& bytes) {
   constexpr size_t kMostAtOnce = size_t{1} << 30;
   thread_local Deflater deflater;
   isal_zstream& stream = deflater.stream;
-  // Which matches are found depends on what an earlier block left there, and equal texts shall be
-  // packed into equal bytes.
+  // A precaution: equal texts were seen packed into different bytes, rarely, and nothing of an
+  // earlier block should have a part in that.
   std::memset(&stream, 0, sizeof stream);
   std::fill(deflater.level_buffer.begin(), deflater.level_buffer.end(), uint8_t{0});
   isal_deflate_init(&stream);
