@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <exception>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -339,7 +340,9 @@ Result<Trace> Loader::Load() {
 }  // namespace
 
 Result<Trace> LoadTrace(const TableSource& source, const Reads& reads, const LoadOptions& options) {
-  Result<Trace> trace = Loader(source, reads, options).Load();
+  // A Loader has 50 kB. On the stack they would end the process without a word where that cannot
+  // grow, as under a limit of memory.
+  Result<Trace> trace = std::make_unique<Loader>(source, reads, options)->Load();
   NSYS_TRY(source.inputs().CheckUnchanged());  // a change explains damage too
   return trace;
 }

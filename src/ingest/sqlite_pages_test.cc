@@ -252,6 +252,7 @@ TEST(SqlitePages, RealCapturesAsSqlite) {
     }
   }
   if (captures == 0) {
+    // Real captures are not part of the project; the other tests of this file make their own.
     GTEST_SKIP() << "no captures in " << folder;
   }
 }

@@ -74,8 +74,7 @@ class Surroundings(harness.Case):
 class Memory(harness.Case):
     """An end of memory is told, on whatever thread and in whatever library it comes."""
 
-    # MiB. Below, the stack itself may have no room to grow, which no program can tell of.
-    LIMITS = (*range(16, 40), *range(40, 120, 4), *range(120, 400, 20), 512, 768, 1024)
+    LIMITS = (*range(8, 40), *range(40, 120, 4), *range(120, 400, 20), 512, 768, 1024)  # MiB
 
     def assert_limited(self, *command: object) -> None:
         whole = run(*command).out
