@@ -60,6 +60,8 @@ Result<std::unique_ptr<FolderLock>> FolderLock::Take(
   const std::string path = fmt::format("{}/{}", folder, kFolderLockName);
   const auto begun = Clock::now();
   for (;;) {
+    // From here until a signal's handler knows of the file that this makes.
+    std::optional<HoldSignals> held(std::in_place);
     FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
     if (!file.is_open()) {
       const int error = errno;
@@ -82,6 +84,7 @@ Result<std::unique_ptr<FolderLock>> FolderLock::Take(
                    .message = fmt::format("{} is writing into {}", holder, folder),
                    .hint = "run again when it is done, or wait for it with --wait"};
     }
+    held.reset();
     std::this_thread::sleep_for(kPause);
   }
 }
