@@ -7,6 +7,7 @@ change or the damage. Never a signal, a sanitizer's report or a run of more than
 
 from __future__ import annotations
 
+import io
 import os
 import pathlib
 import random
@@ -38,19 +39,22 @@ def truncate_and_restore(path: pathlib.Path, other: bytes, dice: random.Random) 
         file.write(content[keep:])
 
 
+def drip(file: io.RawIOBase, content: bytes, dice: random.Random, pauses: float) -> None:
+    """Writes `content` in pieces, with pauses after that share of them."""
+    for start in range(0, len(content), CHUNK):
+        file.write(content[start:start + CHUNK])
+        if dice.random() < pauses:
+            time.sleep(dice.uniform(0, 0.003))
+
+
 def append(path: pathlib.Path, other: bytes, dice: random.Random) -> None:
     with open(path, "ab", buffering=0) as file:
-        for start in range(0, min(len(other), 4 * CHUNK), CHUNK):
-            file.write(other[start:start + CHUNK])
-            time.sleep(dice.uniform(0, 0.003))
+        drip(file, other[:4 * CHUNK], dice, 1)
 
 
 def overwrite(path: pathlib.Path, other: bytes, dice: random.Random) -> None:
     with open(path, "r+b", buffering=0) as file:
-        for start in range(0, len(other), CHUNK):
-            file.write(other[start:start + CHUNK])
-            if dice.random() < 0.2:
-                time.sleep(dice.uniform(0, 0.003))
+        drip(file, other, dice, 0.2)
         file.truncate(len(other))
 
 
@@ -63,17 +67,13 @@ def replace(path: pathlib.Path, other: bytes, dice: random.Random) -> None:
 def write_anew(path: pathlib.Path, other: bytes, dice: random.Random) -> None:
     path.unlink()
     with open(path, "wb", buffering=0) as file:
-        for start in range(0, len(other), CHUNK):
-            file.write(other[start:start + CHUNK])
+        drip(file, other, dice, 0)
 
 
 def grow(path: pathlib.Path, other: bytes, dice: random.Random) -> None:
     """`path` was cut before the program started; the rest, `other`, comes now."""
     with open(path, "ab", buffering=0) as file:
-        for start in range(0, len(other), CHUNK):
-            file.write(other[start:start + CHUNK])
-            if dice.random() < 0.3:
-                time.sleep(dice.uniform(0, 0.003))
+        drip(file, other, dice, 0.3)
 
 
 ATTACKS: tuple[Callable[[pathlib.Path, bytes, random.Random], None], ...] = (
