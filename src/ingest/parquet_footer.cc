@@ -16,15 +16,20 @@ constexpr int64_t kTypeByteArray = 6;
 
 // Reads one SchemaElement and hides its labels. A field header holds the difference to the previous
 // field's number; making it 15 turns that field, and all that follow, into numbers that no reader
-// knows and every reader skips.
-void HideLabelOfElement(ThriftReader& reader, std::string& footer) {
+// knows and every reader skips. False when the fields are not in the order of their numbers, in
+// which every writer has them: then a later one could count on.
+bool HideLabelOfElement(ThriftReader& reader, std::string& footer) {
   bool bytes = false;
   bool hidden = false;
   ThriftReader::Field field;
   while (reader.ok()) {
+    const auto before = field.id;
     field = reader.NextField(field.id);
     if (field.type == ThriftType::kStop) {
-      return;
+      return true;
+    }
+    if (field.id <= before) {
+      return false;
     }
     const bool label = field.id == kElementConvertedType || field.id == kElementLogicalType;
     if (label && bytes && !hidden && field.short_form) {
@@ -37,6 +42,7 @@ void HideLabelOfElement(ThriftReader& reader, std::string& footer) {
       reader.Skip(field.type);
     }
   }
+  return false;
 }
 
 }  // namespace
@@ -58,10 +64,11 @@ bool HideTextLabels(std::string& footer) {
     if (type != ThriftType::kStruct) {
       return false;
     }
-    for (uint64_t i = 0; i < count && reader.ok(); ++i) {
-      HideLabelOfElement(reader, footer);
+    bool in_order = true;
+    for (uint64_t i = 0; i < count && in_order; ++i) {
+      in_order = HideLabelOfElement(reader, footer);
     }
-    return reader.ok();
+    return in_order && reader.ok();
   }
   return false;
 }

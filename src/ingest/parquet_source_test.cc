@@ -253,5 +253,14 @@ TEST(HideTextLabels, AnyPrefixAndFlipIsSafe) {
   EXPECT_FALSE(HideTextLabels(endless));
 }
 
+// Found by a fuzzer: hiding one label must not make another field one.
+TEST(HideTextLabels, FieldsOutOfOrderAreNotUnderstood) {
+  std::string footer(
+      "\x29\x3C\x00\x15\x0C\x0C\x0C\x0C\x00\x00\x80\x00\x15\x0C\x51\x51\x02\x02\x56\x0C"
+      "\x0C\x0C\x00\x00\x00\x00\x00\x91\xEC\x5F",
+      30);
+  EXPECT_FALSE(HideTextLabels(footer));
+}
+
 }  // namespace
 }  // namespace nsys
