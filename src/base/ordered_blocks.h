@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Work in blocks: several threads make blocks, one thread takes them in their order. Memory stays
-// bounded, because no block is begun that is far ahead of the one to be taken.
+// Work in blocks: several threads make blocks, one of them also takes them in their order. Memory
+// stays bounded, because no block is begun that is far ahead of the one to be taken.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +19,11 @@
 namespace nsys {
 
 // For each block 0 … blocks - 1: `make` fills a Block (any thread), then `take` gets it (calling
-// thread, in order). A Block is used again for a later block, with whatever it holds. Returns the
-// error of the first block, in their order, that `make` or `take` failed for; later ones are not
-// taken. With one thread no thread is started, and where the system gives fewer, those do it. An
-// exception of `make` is thrown again here.
+// thread, in order; it makes blocks itself while the next one is not ready, so that no more than
+// `threads` work at once). A Block is used again for a later block, with whatever it holds. Returns
+// the error of the first block, in their order, that `make` or `take` failed for; later ones are
+// not taken. With one thread no thread is started, and where the system gives fewer, those do it.
+// An exception of `make` is thrown again here.
 template <typename Block>
 class OrderedBlocks {
  public:
@@ -50,7 +51,7 @@ class OrderedBlocks {
       : blocks_(blocks),
         make_(make),
         slots_(2 * static_cast<size_t>(threads)),
-        workers_(StartThreads(static_cast<size_t>(threads), [this] { Work(); })) {}
+        workers_(StartThreads(static_cast<size_t>(threads) - 1, [this] { Work(); })) {}
   ~OrderedBlocks() {
     {
       const std::scoped_lock lock(mutex_);
@@ -71,10 +72,7 @@ class OrderedBlocks {
   Status TakeAll(const Take& take) {
     for (size_t i = 0; i < blocks_; ++i) {
       Slot& slot = slots_[i % slots_.size()];
-      {
-        std::unique_lock lock(mutex_);
-        may_take_.wait(lock, [&] { return slot.made; });
-      }
+      AwaitOrMake(slot);
       if (slot.thrown) {
         std::rethrow_exception(slot.thrown);
       }
@@ -92,13 +90,27 @@ class OrderedBlocks {
     return {};
   }
 
+  // Returns when the block of `slot` is made; makes others meanwhile.
+  void AwaitOrMake(const Slot& slot) {
+    std::unique_lock lock(mutex_);
+    while (!slot.made) {
+      if (next_ == blocks_ || !HasRoom()) {
+        may_take_.wait(lock);
+        continue;
+      }
+      const size_t block = next_++;
+      lock.unlock();
+      MakeOne(block);
+      lock.lock();
+    }
+  }
+
   void Work() {
     for (;;) {
       size_t block = 0;
       {
         std::unique_lock lock(mutex_);
-        may_make_.wait(lock,
-                       [&] { return stop_ || next_ == blocks_ || next_ < taken_ + slots_.size(); });
+        may_make_.wait(lock, [&] { return stop_ || next_ == blocks_ || HasRoom(); });
         if (stop_ || next_ == blocks_) {
           return;
         }
@@ -107,6 +119,8 @@ class OrderedBlocks {
       MakeOne(block);
     }
   }
+
+  bool HasRoom() const { return next_ < taken_ + slots_.size(); }
 
   void MakeOne(size_t block) {
     Slot& slot = slots_[block % slots_.size()];
