@@ -89,10 +89,21 @@ Attribution Attribute(Views& views, const std::optional<Window>& window, LabelKi
 
 }  // namespace
 
-Reads AttributionReads() {
-  return {{TableId::kKernel, {Column::kTime, Column::kLane, Column::kCorrelation, Column::kName}},
-          {TableId::kRuntime, {Column::kTime, Column::kThread, Column::kCorrelation}},
-          {TableId::kNvtx, {Column::kTime, Column::kThread, Column::kName, Column::kKind}}};
+Reads AttributionReads(const Focus& focus) {
+  Reads reads = {
+      {TableId::kKernel, {Column::kTime, Column::kLane, Column::kCorrelation, Column::kName}},
+      {TableId::kRuntime,
+       {Column::kTime, Column::kThread, Column::kCorrelation},
+       RowKind::kLaunches},
+      {TableId::kNvtx,
+       {Column::kTime, Column::kThread, Column::kName, Column::kKind},
+       RowKind::kLaunches}};
+  reads.Narrow(focus);
+  return reads;
+}
+
+Reads AttributionReadsIn(const Params& /*params*/, const std::optional<Window>& window) {
+  return AttributionReads({.window = AsSpan(window)});
 }
 
 std::optional<Answer> AbstainWithoutPushPop(const Trace& trace) {

@@ -21,8 +21,11 @@
 
 namespace nsys {
 
-// What the functions below read.
-Reads AttributionReads();
+// What the functions below read, of the kernels in focus alone.
+Reads AttributionReads(const Focus& focus = {});
+
+// The same for skills whose kernels are those in the window.
+Reads AttributionReadsIn(const Params& params, const std::optional<Window>& window);
 
 // An abstention when NVTX rows exist but none is a push-pop range, so that no stack can be built.
 std::optional<Answer> AbstainWithoutPushPop(const Trace& trace);

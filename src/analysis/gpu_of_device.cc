@@ -50,4 +50,10 @@ const Gpu* GpuOfDevice(const Trace& trace, int64_t ordinal) {
   return mapped ? product.get() : GpuWithId(trace, ordinal);
 }
 
+Reads WithGpuReads(Reads reads) {
+  reads.Add(TableId::kGpu, {Column::kWhole});
+  reads.Add(TableId::kCudaDevice, {Column::kWhole});
+  return reads;
+}
+
 }  // namespace nsys

@@ -17,4 +17,7 @@ const Gpu* GpuOfDevice(const Trace& trace, int64_t ordinal);
 // Whether the two are of one product.
 bool SameProduct(const Gpu& a, const Gpu& b);
 
+// `reads` with what the functions above need.
+Reads WithGpuReads(Reads reads);
+
 }  // namespace nsys

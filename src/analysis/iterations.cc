@@ -209,10 +209,20 @@ std::vector<Iteration> Detect(Views& views, const IterationQuery& query) {
 
 }  // namespace
 
-Reads IterationReads() {
+Reads IterationReads(RowKind ranges) {
   return {{TableId::kKernel, {Column::kTime, Column::kLane, Column::kCorrelation, Column::kName}},
-          {TableId::kRuntime, {Column::kTime, Column::kThread, Column::kCorrelation}},
-          {TableId::kNvtx, {Column::kTime, Column::kThread, Column::kName}}};
+          {TableId::kRuntime,
+           {Column::kTime, Column::kThread, Column::kCorrelation},
+           RowKind::kLaunches},
+          {TableId::kNvtx, {Column::kTime, Column::kThread, Column::kName}, ranges}};
+}
+
+Reads IterationReadsOf(std::string_view marker) {
+  Reads reads = IterationReads(RowKind::kTexts);
+  reads.Narrow({.text = [marker = std::string(marker)](std::string_view text) {
+    return ContainsIgnoreCase(text, marker);
+  }});
+  return reads;
 }
 
 const std::vector<Iteration>& DetectIterations(Views& views, const IterationQuery& query) {

@@ -43,8 +43,9 @@ struct IterationQuery {
   std::optional<Window> window;  // marker ranges that do not intersect it are left out
 };
 
-// What DetectIterations reads. NVTX is optional for it.
-Reads IterationReads();
+// What DetectIterations reads, for any marker and for one. NVTX is optional for it.
+Reads IterationReads(RowKind ranges = RowKind::kEvery);
+Reads IterationReadsOf(std::string_view marker);
 
 // The iterations in the order of time; the position in the list is the number of the iteration.
 //

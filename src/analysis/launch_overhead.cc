@@ -80,9 +80,7 @@ class Sweep {
     if (graphs.size() == 0) {
       return;
     }
-    const auto& calls =
-        views_.Once<std::vector<uint32_t>>({.device = {}, .window = {}, .text = "calls of graphs"},
-                                           [&] { return LinkLaunches(trace_, graphs); });
+    const std::vector<uint32_t>& calls = views_.GraphCalls();
     for (size_t row = 0; row < graphs.size(); ++row) {
       if (!Selected(graphs, row)) {
         continue;

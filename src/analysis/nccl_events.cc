@@ -258,8 +258,14 @@ const NcclCalls& NcclCallsOf(Views& views) {
 
 void AddNcclReads(Reads& reads) {
   reads.Add(TableId::kKernel, {Column::kTime, Column::kLane, Column::kName, Column::kCorrelation});
-  reads.Add(TableId::kRuntime, {Column::kTime, Column::kThread, Column::kCorrelation});
-  reads.Add(TableId::kNvtx, {Column::kNcclRanges});
+  Reads nccl = {{TableId::kRuntime,
+                 {Column::kTime, Column::kThread, Column::kCorrelation},
+                 RowKind::kLaunches},
+                {TableId::kNvtx,
+                 {Column::kTime, Column::kThread, Column::kName, Column::kKind},
+                 RowKind::kNccl}};
+  nccl.Narrow({.communication_only = true});
+  reads.Add(nccl);
 }
 
 bool IsNcclKernel(CommunicationClasses& classes, StringId name) {

@@ -184,6 +184,24 @@ std::string_view EarliestName(const Trace& trace, const WorkQuery& query, NameOf
 
 }  // namespace
 
+Reads RegionReads(RowKind ranges) {
+  return {{TableId::kKernel, {Column::kTime, Column::kLane, Column::kCorrelation, Column::kName}},
+          {TableId::kRuntime,
+           {Column::kTime, Column::kThread, Column::kCorrelation},
+           RowKind::kLaunches},
+          {TableId::kNvtx, {Column::kTime, Column::kThread, Column::kName}, ranges}};
+}
+
+Reads RegionReadsOf(std::string name, TextMatch match) {
+  if (match == TextMatch::kExact) {
+    return RegionReads();  // other texts may have the name as their normal label
+  }
+  Reads reads = RegionReads(RowKind::kTexts);
+  reads.Narrow({.text = [query = WorkQuery{.name = std::move(name), .match = match}](
+                            std::string_view text) { return Matches(text, query); }});
+  return reads;
+}
+
 std::optional<TextMatch> ParseTextMatch(std::string_view text) {
   if (text == "contains") {
     return TextMatch::kContains;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/views.h"
+#include "trace/reads.h"
 
 namespace nsys {
 
@@ -51,6 +52,10 @@ struct RegionProblem {
   std::string code;
   std::string message;
 };
+
+// What the two functions below read: for any region, and for the ranges that match a name.
+Reads RegionReads(RowKind ranges = RowKind::kEvery);
+Reads RegionReadsOf(std::string name, TextMatch match);
 
 // Of the ranges of any type with a name and a length that match, ordered by (start, longer first,
 // text, thread), the one of that number. An exact name that no text equals is compared with normal

@@ -198,7 +198,7 @@ Reads RootCauseReads() {
       {TableId::kMemoryKinds, {Column::kWhole}},
       {TableId::kGpu, {Column::kWhole}},
       {TableId::kPayloadSchemas, {Column::kWhole}},
-      {TableId::kNvtx, {Column::kPayload}}};
+      {TableId::kNvtx, {Column::kPayload}, RowKind::kNccl}};
   AddHostSyncReads(reads);
   reads.Add(AttributionReads());
   AddDeviceBusyReads(reads);

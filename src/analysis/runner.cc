@@ -292,8 +292,8 @@ void TellUnreadableTables(const Skill& skill, const Trace& trace, Answer& answer
 
 }  // namespace
 
-Reads ReadsFor(const Skill& skill, const std::optional<Window>& window) {
-  Reads reads = skill.reads;
+Reads ReadsFor(const Skill& skill, const Params& params, const std::optional<Window>& window) {
+  Reads reads = skill.reads_for != nullptr ? skill.reads_for(params, window) : skill.reads;
   if ((window && skill.window_rule != WindowRule::kIgnored) || skill.Needs(TableId::kKernel)) {
     reads.Add(TableId::kKernel, {Column::kTime});
   }

@@ -11,7 +11,7 @@
 namespace nsys {
 
 // What has to be loaded to run `skill`: its own reads, and those of the checks below.
-Reads ReadsFor(const Skill& skill, const std::optional<Window>& window);
+Reads ReadsFor(const Skill& skill, const Params& params, const std::optional<Window>& window);
 
 // An error unless `window` overlaps [first kernel start, last kernel end] of `trace`; a capture
 // without kernels has no span to compare with, and passes.

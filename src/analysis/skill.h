@@ -169,6 +169,9 @@ struct Skill {
   std::vector<TableId> needs_one_of = {};  // all of them absent: abstain
   bool needs_capture = true;               // false: pure arithmetic, runs without a capture too
   Reads reads = {};                        // what to load; absent tables are no obstacle here
+  // What to load instead when the parameters and the window tell more; the same columns.
+  std::function<Reads(const Params& params, const std::optional<Window>& window)> reads_for =
+      nullptr;
   std::vector<Param> params = {};
   WindowRule window_rule = WindowRule::kContain;
   std::vector<ColumnSpec> columns = {};

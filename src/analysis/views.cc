@@ -15,7 +15,11 @@ Views::Placed Views::Place(std::type_index type, const ViewKey& key) {
 
 const std::vector<uint32_t>& Views::CallsOf(const GpuEvents& events, std::string name) {
   return Once<std::vector<uint32_t>>({.device = {}, .window = {}, .text = std::move(name)},
-                                     [&] { return LinkLaunches(trace_, events); });
+                                     [&] { return LinkLaunches(trace_, events, AllCalls()); });
+}
+
+const CallIndex& Views::AllCalls() {
+  return Once<CallIndex>({}, [&] { return CallIndex(trace_); });
 }
 
 const std::vector<uint32_t>& Views::KernelCalls() {
@@ -29,6 +33,9 @@ const std::vector<uint32_t>& Views::MemsetCalls() {
 }
 const std::vector<uint32_t>& Views::SyncCalls() {
   return CallsOf(trace_.syncs, "calls of synchronizations");
+}
+const std::vector<uint32_t>& Views::GraphCalls() {
+  return CallsOf(trace_.graphs, "calls of graphs");
 }
 
 }  // namespace nsys

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "analysis/window.h"
+#include "trace/call_index.h"
 #include "trace/kernel_class.h"
 #include "trace/nvtx_labels.h"
 #include "trace/trace.h"
@@ -43,6 +44,7 @@ class Views {
   const std::vector<uint32_t>& CopyCalls();
   const std::vector<uint32_t>& MemsetCalls();
   const std::vector<uint32_t>& SyncCalls();
+  const std::vector<uint32_t>& GraphCalls();
 
   CommunicationClasses& communication() { return communication_; }
   NormalLabels& labels() { return labels_; }
@@ -66,6 +68,7 @@ class Views {
                             std::optional<std::pair<int64_t, int64_t>>, std::string>;
   static Placed Place(std::type_index type, const ViewKey& key);
   const std::vector<uint32_t>& CallsOf(const GpuEvents& events, std::string name);
+  const CallIndex& AllCalls();
 
   const Trace& trace_;
   CommunicationClasses communication_;

@@ -25,6 +25,10 @@ enum class WindowRule {
   kOwn,      // as the statement of a custom skill says
 };
 
+inline std::optional<Span> AsSpan(const std::optional<Window>& window) {
+  return window ? std::optional(Span{window->begin_ns, window->end_ns}) : std::nullopt;
+}
+
 // No window contains and touches everything.
 inline bool Contains(const std::optional<Window>& window, int64_t start_ns, int64_t end_ns) {
   return !window || (start_ns >= window->begin_ns && end_ns <= window->end_ns);

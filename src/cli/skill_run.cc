@@ -58,7 +58,7 @@ Status RunSkillRun(const SkillRunRequest& request) {
   NSYS_TRY(RefuseToOverwrite(request.output, request.profile));
   SkillSession session(request, skills);
   if (skill->needs_capture || !no_capture) {
-    NSYS_TRY(session.Load(session.ReadsOf(*skill)));
+    NSYS_TRY(session.Load(session.ReadsOf(*skill, params)));
   }
   NSYS_ASSIGN(const Answer answer, session.AnswerOf(*skill, params));
   if (request.format == OutputFormat::kCsv) {

@@ -183,7 +183,7 @@ Result<int> RunSkillRunAll(const SkillRunAllRequest& request) {
   SkillSession session(request.run, skills);
   Reads reads;
   for (const BoundSkill& bound : plan.run) {
-    reads.Add(session.ReadsOf(*bound.skill));
+    reads.Add(session.ReadsOf(*bound.skill, bound.params));
   }
   NSYS_TRY(session.Load(reads));
   Report report(request.run);

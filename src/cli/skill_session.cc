@@ -139,10 +139,10 @@ SkillSession::SkillSession(const SkillRunRequest& request, SkillSet& skills)
 
 SkillSession::~SkillSession() = default;
 
-Reads SkillSession::ReadsOf(const Skill& skill) const {
-  Reads reads = ReadsFor(skill, request_.window);
+Reads SkillSession::ReadsOf(const Skill& skill, const Params& params) const {
+  Reads reads = ReadsFor(skill, params, request_.window);
   if (request_.iteration && skill.window_rule != WindowRule::kIgnored) {
-    reads.Add(IterationReads());
+    reads.Add(IterationReadsOf(request_.marker));
   }
   return reads;
 }

@@ -25,7 +25,7 @@ class SkillSession {
   SkillSession& operator=(const SkillSession&) = delete;
 
   // What has to be loaded to run `skill` in the window or iteration asked for.
-  Reads ReadsOf(const Skill& skill) const;
+  Reads ReadsOf(const Skill& skill, const Params& params) const;
 
   // Loads the capture, with progress and warnings on standard error. Once, before any answer.
   Status Load(const Reads& reads);

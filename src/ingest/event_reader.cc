@@ -53,6 +53,9 @@ void EventReader::Hint(RowHint hint) {
       column->clear();
     }
   }
+  if (!HasTimes()) {
+    hint.pick = nullptr;
+  }
   hint_ = std::move(hint);
 }
 

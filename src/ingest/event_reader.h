@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "ingest/cells.h"
 #include "ingest/foreign_cells.h"
+#include "ingest/launch_rows.h"
 #include "ingest/load.h"
 #include "ingest/string_ids.h"
 #include "ingest/table_source.h"
@@ -32,7 +33,9 @@ struct LoadContext {
   const Schema& schema;
   const StringIds& strings;
   const LoadOptions& options;
+  const Reads& reads;
   StringPool& pool;
+  LaunchRows& launches;
   std::mutex pool_mutex = {};
   std::atomic<int64_t> rows_read = 0;
   std::mutex notes_mutex = {};
@@ -57,6 +60,10 @@ class EventReader {
   SourceColumnIndex Integer(std::string_view name) { return Want(name, CellType::kInteger); }
   SourceColumnIndex Real(std::string_view name) { return Want(name, CellType::kReal); }
   SourceColumnIndex Text(std::string_view name) { return Want(name, CellType::kText); }
+
+  // Of the times; kAbsent where the table lacks them.
+  SourceColumnIndex start() const { return start_; }
+  SourceColumnIndex end() const { return end_; }
 
   // Passes over the rows that do not touch LoadOptions::window.
   void SkipOutsideWindow() { window_ = context_.options.window; }

@@ -73,7 +73,11 @@ void Renumber(std::vector<Id>& column, const std::vector<uint32_t>& places) {
 class Loader {
  public:
   Loader(const TableSource& source, const Reads& reads, const LoadOptions& options)
-      : source_(source), reads_(reads), options_(options) {}
+      : source_(source),
+        reads_(reads),
+        options_(options),
+        by_launch_(reads.Picks(TableId::kRuntime, RowKind::kLaunches) ||
+                   reads.Picks(TableId::kNvtx, RowKind::kLaunches)) {}
 
   Result<Trace> Load();
 
@@ -82,6 +86,8 @@ class Loader {
   bool WantsTexts() const;
   Status LoadTexts(StringIds& strings);
   std::vector<Job> Jobs(LoadContext& context);
+  void OrderByLaunches(std::vector<Job>& jobs);
+  void TakeLaunches(LoadContext& context, TableId table);
   Status RunJobs(LoadContext& context);
   void Skip(TableId table, const Error& error);
   void AddSmallTables(LoadContext& context, std::vector<Job>& jobs);
@@ -94,7 +100,9 @@ class Loader {
   const TableSource& source_;
   const Reads& reads_;
   const LoadOptions& options_;
+  const bool by_launch_;  // some rows are read in view of the kernels' launches
   Trace trace_;
+  LaunchRows launches_;
   std::array<TableFindings, kTableCount> findings_;
 };
 
@@ -115,8 +123,8 @@ bool Loader::WantsTexts() const {
   }
   return std::any_of(std::begin(kNamed), std::end(kNamed), [&](TableId table) {
     const ColumnSet wanted = reads_.Of(table);
-    const bool named = wanted.Has(Column::kName) || wanted.Has(Column::kNcclRanges) ||
-                       wanted.Has(Column::kMangled) || wanted.Has(Column::kAttributes) ||
+    const bool named = wanted.Has(Column::kName) || wanted.Has(Column::kMangled) ||
+                       wanted.Has(Column::kAttributes) ||
                        (table == TableId::kOsrt && wanted.Has(Column::kWhole));
     return named && trace_.schema.Has(table);
   });
@@ -131,8 +139,11 @@ std::vector<Job> Loader::Jobs(LoadContext& context) {
       return;
     }
     jobs.push_back({table,
-                    [this, &context, &columns, table, load, wanted] {
-                      return load(context, wanted, columns, Findings(table));
+                    [this, &context, &columns, table, load, wanted]() -> Status {
+                      const LaunchRows::Turn turn(launches_, table);
+                      NSYS_TRY(load(context, wanted, columns, Findings(table)));
+                      TakeLaunches(context, table);
+                      return {};
                     },
                     [&columns] { columns = {}; }});
   };
@@ -149,7 +160,41 @@ std::vector<Job> Loader::Jobs(LoadContext& context) {
   add(TableId::kOverhead, LoadOverheads, trace_.overheads);
   add(TableId::kMemoryUsage, LoadMemoryUsage, trace_.memory_usage);
   AddSmallTables(context, jobs);
+  if (by_launch_) {
+    OrderByLaunches(jobs);
+  }
   return jobs;
+}
+
+// Kernels come first, then calls, and ranges last, so that nobody waits for a table that nobody has
+// begun.
+void Loader::OrderByLaunches(std::vector<Job>& jobs) {
+  const auto place = [](const Job& job) {
+    constexpr TableId kFirst[] = {TableId::kKernel, TableId::kRuntime};
+    const auto at = std::find(std::begin(kFirst), std::end(kFirst), job.table);
+    return std::pair(at - std::begin(kFirst), job.table == TableId::kNvtx);
+  };
+  std::stable_sort(jobs.begin(), jobs.end(),
+                   [&](const Job& a, const Job& b) { return place(a) < place(b); });
+  for (const TableId table : {TableId::kKernel, TableId::kRuntime}) {
+    if (std::none_of(jobs.begin(), jobs.end(),
+                     [&](const Job& job) { return job.table == table; })) {
+      launches_.Done(table);
+    }
+  }
+}
+
+// Has what follows from a table that was read known to those that wait for it.
+void Loader::TakeLaunches(LoadContext& context, TableId table) {
+  if (by_launch_ && table == TableId::kKernel) {
+    const std::scoped_lock lock(context.pool_mutex);
+    launches_.TakeKernels(trace_.kernels, Findings(table).lanes.keys(), reads_.focus(),
+                          trace_.strings);
+  }
+  if (by_launch_ && table == TableId::kRuntime) {
+    launches_.WaitForKernels();
+    launches_.TakeCalls(trace_.calls, Findings(table).threads.keys());
+  }
 }
 
 void Loader::AddSmallTables(LoadContext& context, std::vector<Job>& jobs) {
@@ -324,7 +369,9 @@ Result<Trace> Loader::Load() {
                       .schema = trace_.schema,
                       .strings = strings,
                       .options = options_,
-                      .pool = trace_.strings};
+                      .reads = reads_,
+                      .pool = trace_.strings,
+                      .launches = launches_};
   NSYS_TRY(RunJobs(context));
   NumberLanes();
   NumberThreads();

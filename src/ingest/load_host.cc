@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "ingest/nvtx_attributes.h"
+#include "ingest/nvtx_rows.h"
 #include "ingest/substitute_names.h"
 #include "ingest/table_loaders.h"
 #include "trace/nvtx_stacks.h"
@@ -56,46 +57,6 @@ class NvtxTexts {
   std::vector<StringId> ids_;
 };
 
-// What StringIds says of NCCL. To be made while no other thread adds texts.
-class NcclNames {
- public:
-  explicit NcclNames(LoadContext& context) : strings_(context.strings) {
-    const std::scoped_lock lock(context.pool_mutex);
-    starts_.resize(context.pool.size());
-    for (uint32_t id = 0; id < starts_.size(); ++id) {
-      const std::string_view text = context.pool.Get(StringId{id});
-      starts_[id] = text.starts_with(kPrefix) ? 1 : 0;
-      any_ = any_ || starts_[id] != 0 || ContainsIgnoreCase(text, kPrefix);
-    }
-  }
-
-  // Rows whose text begins with nccl.
-  RowHint Hint() const {
-    return {.text = "text",
-            .prefix = std::string(kPrefix),
-            .text_id = "textId",
-            .ids = strings_.NumbersOf([&](StringId id) { return starts_[Index(id)] != 0; })};
-  }
-
-  // Whether a kernel can be one of NCCL.
-  bool any() const { return any_; }
-
-  // Whether the text of an NVTX row begins with nccl.
-  bool IsNccl(std::optional<std::string_view> text, std::optional<int64_t> text_id) const {
-    if (text) {
-      return text->starts_with(kPrefix);
-    }
-    const StringId id = strings_.Find(text_id);
-    return id != StringId::kNone && starts_[Index(id)] != 0;
-  }
-
- private:
-  static constexpr std::string_view kPrefix = "nccl";
-  const StringIds& strings_;
-  std::vector<uint8_t> starts_;  // by StringId, of the texts of StringIds
-  bool any_ = false;
-};
-
 // Numbers the distinct payloads: the calls of one collective mostly carry the same.
 class PayloadNumbers {
  public:
@@ -120,24 +81,21 @@ class PayloadNumbers {
   std::unordered_map<std::string, uint32_t> numbers_;
 };
 
-// What is wanted of the NVTX table, after kNcclRanges has been taken apart.
+// What is wanted of the NVTX table.
 struct NvtxWants {
-  explicit NvtxWants(ColumnSet wanted) {
-    const bool ranges = wanted.Has(Column::kNcclRanges);
-    nccl_only = ranges && (wanted == ColumnSet{Column::kNcclRanges} ||
-                           wanted == ColumnSet{Column::kNcclRanges, Column::kPayload});
-    threads = ranges || wanted.Has(Column::kThread);
-    named = ranges || wanted.Has(Column::kName);
-    kinds = ranges || wanted.Has(Column::kKind);
-    payloads = named && wanted.Has(Column::kPayload);
-    attributes = wanted.Has(Column::kAttributes);
-  }
-  bool nccl_only;
+  NvtxWants(ColumnSet wanted, const NvtxRows& which)
+      : threads(wanted.Has(Column::kThread)),
+        named(wanted.Has(Column::kName)),
+        kinds(wanted.Has(Column::kKind)),
+        payloads(named && wanted.Has(Column::kPayload)),
+        attributes(wanted.Has(Column::kAttributes)),
+        rows(which) {}
   bool threads;
   bool named;
   bool kinds;
   bool payloads;
   bool attributes;
+  const NvtxRows& rows;
 };
 
 // Takes the columns of the NVTX table over, but for the times.
@@ -161,12 +119,20 @@ class NvtxColumns {
     payload_ = wants.payloads ? reader.Text("binaryData") : absent;
   }
 
-  bool IsNccl(const NcclNames& names, const Cells& cells) const {
-    return names.IsNccl(cells.Text(text_), cells.Integer(text_id_));
+  bool IsNccl(const Cells& cells) const {
+    return wants_.rows.IsNccl(cells.Text(text_), cells.Integer(text_id_));
   }
 
-  // `names` only when payloads are wanted.
-  void Add(const Batch& batch, Rows rows, const NcclNames* names) {
+  NvtxRows::Keys keys() const {
+    return {.start = reader_.start(),
+            .end = reader_.end(),
+            .thread = thread_,
+            .kind = kind_,
+            .text = text_,
+            .text_id = text_id_};
+  }
+
+  void Add(const Batch& batch, Rows rows) {
     if (wants_.threads) {
       AddLanes(batch, rows);
     }
@@ -179,7 +145,7 @@ class NvtxColumns {
       AppendIntegers(batch, kind_, rows, without ? kNvtxPushPop : 0, to_.event_type, EventType);
     }
     if (wants_.payloads) {
-      AddPayloads(batch, rows, *names);
+      AddPayloads(batch, rows);
     }
     for (size_t i = 0; wants_.attributes && i < rows.size(); ++i) {
       const Cells cells(batch, rows[i]);
@@ -203,11 +169,10 @@ class NvtxColumns {
     }
   }
 
-  void AddPayloads(const Batch& batch, Rows rows, const NcclNames& names) {
+  void AddPayloads(const Batch& batch, Rows rows) {
     for (const uint32_t row : rows) {
       const Cells cells(batch, row);
-      to_.payload.push_back(IsNccl(names, cells) ? payloads_.Number(cells.Text(payload_))
-                                                 : kNoPayload);
+      to_.payload.push_back(IsNccl(cells) ? payloads_.Number(cells.Text(payload_)) : kNoPayload);
     }
   }
 
@@ -237,6 +202,10 @@ Status LoadCalls(LoadContext& context, ColumnSet wanted, CallTable& to, TableFin
   const auto correlation =
       correlated ? reader.Integer("correlationId") : SourceColumnIndex::kAbsent;
   const auto name = named ? reader.Integer("nameId") : SourceColumnIndex::kAbsent;
+  if (context.reads.Picks(TableId::kRuntime, RowKind::kLaunches)) {
+    context.launches.WaitForKernels();
+    reader.Hint(HintOfCalls(context.launches, reader.start(), reader.end(), correlation));
+  }
   SubstituteNames substitutes(context, "cuda_api_", "");
   NSYS_TRY(reader.ReadColumns(OpenEnd::kDrop, to, [&](const Batch& batch, Rows rows) {
     for (size_t i = 0; threads && i < rows.size(); ++i) {
@@ -263,24 +232,24 @@ Status LoadCalls(LoadContext& context, ColumnSet wanted, CallTable& to, TableFin
 }
 
 Status LoadNvtx(LoadContext& context, ColumnSet wanted, NvtxTable& to, TableFindings& findings) {
-  const NvtxWants wants(wanted);
-  const bool asks = wants.nccl_only || wants.payloads;
-  const std::optional<NcclNames> names = asks ? std::optional<NcclNames>(context) : std::nullopt;
-  if (wants.nccl_only && !wants.payloads && !names->any()) {
+  const NvtxRows which(context);
+  const NvtxWants wants(wanted, which);
+  if (which.nccl_only() && !wants.payloads && !which.any_nccl()) {
     return {};
   }
   EventReader reader(context, TableId::kNvtx);
   NvtxColumns columns(reader, context, wants, to, findings);
-  if (wants.nccl_only) {
-    reader.Hint(names->Hint());
-    reader.SkipUnless([&](const Cells& cells) { return columns.IsNccl(*names, cells); });
+  if (which.picks()) {
+    reader.Hint(which.Hint(columns.keys()));
   }
-  const NcclNames* nccl = names ? &*names : nullptr;
-  NSYS_TRY(reader.ReadColumns(
-      OpenEnd::kKeep, to, [&](const Batch& batch, Rows rows) { columns.Add(batch, rows, nccl); }));
+  if (which.nccl_only()) {
+    reader.SkipUnless([&](const Cells& cells) { return columns.IsNccl(cells); });
+  }
+  NSYS_TRY(reader.ReadColumns(OpenEnd::kKeep, to,
+                              [&](const Batch& batch, Rows rows) { columns.Add(batch, rows); }));
   SortByTime(to);
   findings.Note(reader);
-  if (wants.nccl_only) {
+  if (which.nccl_only()) {
     findings.rows_left_out = 0;  // of rows that nobody asked for
   }
   return {};

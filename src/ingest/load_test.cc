@@ -170,6 +170,9 @@ TEST(LoadTrace, WarnsOfOrdinalsThatStandForSeveralGpus) {
   EXPECT_THAT(LoadSql(sql(0), reads).warnings, IsEmpty()) << "process 300 ran nothing";
 }
 
+constexpr ColumnSet kNcclColumns = {Column::kTime, Column::kThread, Column::kName, Column::kKind,
+                                    Column::kPayload};
+
 constexpr const char* kNcclRows =
     "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
     "INSERT INTO StringIds VALUES (1, 'ncclAllReduce'), (2, 'layer');"
@@ -181,7 +184,7 @@ constexpr const char* kNcclRows =
     "  (11, NULL, 75, 'NCCL', 9, NULL, 1, NULL);";
 
 TEST(LoadTrace, NcclRangesAloneLeaveOtherRowsOut) {
-  const Reads reads = {{TableId::kNvtx, {Column::kNcclRanges, Column::kPayload}}};
+  const Reads reads = {{TableId::kNvtx, kNcclColumns, RowKind::kNccl}};
   const Trace trace = LoadSql(kNcclRows, reads);
   EXPECT_THAT(trace.nvtx.start_ns, ElementsAre(1, 5, 9));
   EXPECT_THAT(trace.nvtx.payload, ElementsAre(0U, kNoPayload, 0U));
@@ -191,7 +194,8 @@ TEST(LoadTrace, NcclRangesAloneLeaveOtherRowsOut) {
 }
 
 TEST(LoadTrace, NcclRangesAmongOtherColumnsKeepAllRows) {
-  const Reads reads = {{TableId::kNvtx, {Column::kNcclRanges, Column::kPayload, Column::kName}}};
+  const Reads reads = {{TableId::kNvtx, kNcclColumns, RowKind::kNccl},
+                       {TableId::kNvtx, {Column::kName}}};
   const Trace trace = LoadSql(kNcclRows, reads);
   EXPECT_EQ(trace.nvtx.size(), 6U);
   // Payloads of other libraries are never needed.
@@ -206,7 +210,7 @@ TEST(LoadTrace, NcclRangesAreNotReadWhenNoNameHoldsNccl) {
       "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT,"
       "  globalTid INTEGER);"
       "INSERT INTO NVTX_EVENTS VALUES (1, 2, 59, 'nccl:send', 9);";
-  const Trace trace = LoadSql(sql, {{TableId::kNvtx, {Column::kNcclRanges}}});
+  const Trace trace = LoadSql(sql, {{TableId::kNvtx, {Column::kName}, RowKind::kNccl}});
   EXPECT_EQ(trace.nvtx.size(), 0U);
 }
 

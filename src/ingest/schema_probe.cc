@@ -185,7 +185,6 @@ SourceRule RuleOf(TableId table, Column column) {
     case Column::kMangled:
     case Column::kRoute:
     case Column::kAttributes:
-    case Column::kNcclRanges:
       return {};
   }
   return {};

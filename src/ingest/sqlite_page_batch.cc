@@ -9,7 +9,6 @@
 namespace nsys {
 namespace {
 
-constexpr size_t kArenaBlock = size_t{1} << 18;
 // A batch ends early when its long texts reach this, so that values of megabytes do not pile up.
 constexpr size_t kBatchTextBytes = size_t{1} << 20;
 constexpr uint32_t kLargestHeader = 98307;  // as SQLite allows
@@ -26,6 +25,13 @@ void GrowTo(size_t size, auto& buffer) {
   if (buffer.size() < size) {
     buffer.resize(std::max(size, 2 * buffer.size()));
   }
+}
+
+// A row's own number is made elsewhere than the cells of its record, and no key of anything.
+bool Usable(const RowHint* hint, const RecordReader& reader) {
+  return hint != nullptr && hint->pick != nullptr &&
+         std::none_of(hint->keys.begin(), hint->keys.end(),
+                      [&](size_t key) { return reader.wanted()[key].is_rowid; });
 }
 
 // Has a page brought near in as many steps as the one before has rows, which wait for memory
@@ -51,55 +57,24 @@ class Prefetch {
 
 }  // namespace
 
-uint8_t* ByteArena::Take(size_t bytes) {
-  if (bytes > left_) {
-    const size_t block = std::max(bytes, kArenaBlock);
-    blocks_.push_back(std::make_unique_for_overwrite<uint8_t[]>(block));
-    next_ = blocks_.back().get();
-    left_ = block;
-    used_ += block;
-  }
-  uint8_t* const taken = next_;
-  next_ += bytes;
-  left_ -= bytes;
-  return taken;
-}
-
-void ByteArena::Clear() {
-  if (blocks_.size() == 1 && used_ == kArenaBlock) {
-    next_ = blocks_.front().get();
-    left_ = kArenaBlock;
-    return;
-  }
-  blocks_.clear();
-  left_ = used_ = 0;
-}
-
-bool RowFilter::Matches(const uint8_t* record, const CellPlace* places) const {
-  if (text) {
-    const CellPlace& place = places[*text];
-    if (place.valid != 0 && place.length >= prefix.size() &&
-        std::memcmp(record + place.offset, prefix.data(), prefix.size()) == 0) {
-      return true;
-    }
-  }
-  if (!id) {
-    return false;
-  }
-  // A number that takes a conversion is rare, and may be taken for one of the ids.
-  const CellPlace& place = places[*id];
-  return place.rework != Rework::kNone ||
-         (place.valid != 0 && std::binary_search(ids.begin(), ids.end(), NumberAt(record, place)));
-}
-
-PageBatch::PageBatch(const PageFile& file, const RecordReader& reader, const RowFilter* filter)
+PageBatch::PageBatch(const PageFile& file, const RecordReader& reader, const RowHint* hint)
     : file_(file),
       reader_(reader),
-      filter_(filter),
+      hint_(Usable(hint, reader) ? hint : nullptr),
       layouts_(reader),
       overflow_(file),
       columns_(reader.wanted().size()),
-      views_(reader.wanted().size()) {}
+      views_(reader.wanted().size()) {
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    const WantedCell& cell = reader.wanted()[i];
+    const bool is_key = hint_ != nullptr &&
+                        std::find(hint_->keys.begin(), hint_->keys.end(), i) != hint_->keys.end();
+    const bool is_integer = cell.type == CellType::kInteger && !cell.is_rowid;
+    for (ColumnGroup* group : {&all_, is_key ? &keys_ : &rest_}) {
+      (is_integer ? group->integers : group->others).push_back(i);
+    }
+  }
+}
 
 void PageBatch::Start(std::span<const uint32_t> leaves, bool only) {
   leaves_ = leaves;
@@ -170,10 +145,17 @@ Refusal PageBatch::AddLeaf(const TableLeaf& leaf) {
     places_[unusual_rows_[i]] = unusual_places_.data() + i * columns_.size();
   }
   seen_ += leaf_rows_;
-  if (filter_ != nullptr) {
-    PassOver();
+  keys_made_ = hint_ != nullptr && !reworked_;
+  if (keys_made_) {
+    Pick();
   }
-  MakeColumns(rows_);
+  MakeColumns(keys_made_ ? rest_ : all_, rows_);
+  if (reworked_) {
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      ReworkIntegers(i, rows_);
+      NoteForeign(i, rows_);
+    }
+  }
   rows_ += leaf_rows_;
   return nullptr;
 }
@@ -232,18 +214,48 @@ Refusal PageBatch::AddUnusual(const TableCell& cell) {
   return nullptr;
 }
 
-// Leaves out the rows of the leaf at hand that are not wanted.
-void PageBatch::PassOver() {
+// Makes the key columns of the leaf at hand and leaves out its rows that are not wanted, before the
+// other columns are made.
+void PageBatch::Pick() {
+  MakeColumns(keys_, rows_);
+  picked_.assign(leaf_rows_, 0);
+  hint_->pick(View(rows_, leaf_rows_), picked_);
+  GrowTo(leaf_rows_, kept_);
   size_t kept = 0;
   for (size_t row = 0; row < leaf_rows_; ++row) {
-    if (filter_->Matches(records_[row], places_[row])) {
-      records_[kept] = records_[row];
-      places_[kept] = places_[row];
-      rowids_[kept] = rowids_[row];
-      ++kept;
-    }
+    kept_[kept] = static_cast<uint32_t>(row);
+    kept += picked_[row];
+  }
+  if (kept == leaf_rows_) {
+    return;
   }
   leaf_rows_ = kept;
+  KeepPicked(records_.data());
+  KeepPicked(places_.data());
+  KeepPicked(rowids_.data());
+  for (const size_t key : hint_->keys) {
+    ColumnBuffer& column = columns_[key];
+    KeepPicked(column.valid.data() + rows_);
+    switch (reader_.wanted()[key].type) {
+      case CellType::kInteger:
+        KeepPicked(column.integers.data() + rows_);
+        break;
+      case CellType::kReal:
+        KeepPicked(column.reals.data() + rows_);
+        break;
+      case CellType::kText:
+        KeepPicked(column.texts.data() + rows_);
+        break;
+    }
+  }
+}
+
+template <typename Cell>
+void PageBatch::KeepPicked(Cell* cells) const {
+  const uint32_t* const kept = kept_.data();
+  for (size_t i = 0, rows = leaf_rows_; i < rows; ++i) {
+    cells[i] = cells[kept[i]];
+  }
 }
 
 Refusal PageBatch::Gather(const TableCell& cell, uint32_t bytes, const uint8_t*& record) {
@@ -254,26 +266,18 @@ Refusal PageBatch::Gather(const TableCell& cell, uint32_t bytes, const uint8_t*&
 }
 
 // `first` is the place of the leaf's first row in the batch.
-void PageBatch::MakeColumns(size_t first) {
-  const std::span<const WantedCell> wanted = reader_.wanted();
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    if (wanted[i].is_rowid) {
-      MakeRowids(i, first);
-      continue;
-    }
-    switch (wanted[i].type) {
-      case CellType::kInteger:
-        MakeIntegers(i, first);
-        break;
-      case CellType::kReal:
-        MakeReals(i, first);
-        break;
-      case CellType::kText:
-        MakeTexts(i, first);
-        break;
-    }
-    if (reworked_) {
-      NoteForeign(i, first);
+void PageBatch::MakeColumns(const ColumnGroup& group, size_t first) {
+  for (const size_t wanted : group.integers) {
+    MakeIntegers(wanted, first);
+  }
+  for (const size_t wanted : group.others) {
+    const WantedCell& cell = reader_.wanted()[wanted];
+    if (cell.is_rowid) {
+      MakeRowids(wanted, first);
+    } else if (cell.type == CellType::kReal) {
+      MakeReals(wanted, first);
+    } else {
+      MakeTexts(wanted, first);
     }
   }
 }
@@ -299,18 +303,18 @@ void PageBatch::MakeRowids(size_t wanted, size_t first) {
 void PageBatch::MakeIntegers(size_t wanted, size_t first) {
   int64_t* const integers = columns_[wanted].integers.data() + first;
   uint8_t* const valid = columns_[wanted].valid.data() + first;
-  for (size_t row = 0; row < leaf_rows_; ++row) {
+  for (size_t row = 0, rows = leaf_rows_; row < rows; ++row) {
     const CellPlace& place = places_[row][wanted];
     integers[row] = NumberAt(records_[row], place);
     valid[row] = place.valid;
-  }
-  if (reworked_) {
-    ReworkIntegers(wanted, first);
   }
 }
 
 // Reals that are wanted as integers, and integers of a column of reals.
 void PageBatch::ReworkIntegers(size_t wanted, size_t first) {
+  if (reader_.wanted()[wanted].type != CellType::kInteger || reader_.wanted()[wanted].is_rowid) {
+    return;
+  }
   for (size_t row = 0; row < leaf_rows_; ++row) {
     const Rework rework = places_[row][wanted].rework;
     if (rework != Rework::kRealToInteger && rework != Rework::kIntegerThroughReal) {
@@ -365,27 +369,29 @@ void PageBatch::MakeTexts(size_t wanted, size_t first) {
   }
 }
 
-Batch PageBatch::rows() {
+Batch PageBatch::View(size_t first, size_t rows) {
   for (size_t i = 0; i < columns_.size(); ++i) {
     ColumnBuffer& column = columns_[i];
     ColumnBatch& view = views_[i];
     view = {.integers = {},
             .texts = {},
-            .valid = {column.valid.data(), rows_},
+            .valid = {column.valid.data() + first, rows},
             .foreign = column.foreign};
     switch (reader_.wanted()[i].type) {
       case CellType::kInteger:
-        view.integers = {column.integers.data(), rows_};
+        view.integers = {column.integers.data() + first, rows};
         break;
       case CellType::kReal:
-        view.reals = {column.reals.data(), rows_};
+        view.reals = {column.reals.data() + first, rows};
         break;
       case CellType::kText:
-        view.texts = {column.texts.data(), rows_};
+        view.texts = {column.texts.data() + first, rows};
         break;
     }
   }
-  return {.rows = rows_, .columns = views_};
+  return {.rows = rows, .columns = views_};
 }
+
+Batch PageBatch::rows() { return View(0, rows_); }
 
 }  // namespace nsys

@@ -3,46 +3,22 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "base/byte_arena.h"
 #include "ingest/sqlite_btree.h"
 #include "ingest/sqlite_record.h"
 #include "ingest/table_source.h"
 
 namespace nsys {
 
-// Bytes that stay where they are until Clear.
-class ByteArena {
- public:
-  uint8_t* Take(size_t bytes);
-  size_t used() const { return used_ - left_; }
-  void Clear();
-
- private:
-  std::vector<std::unique_ptr<uint8_t[]>> blocks_;
-  uint8_t* next_ = nullptr;
-  size_t left_ = 0;  // in the last block
-  size_t used_ = 0;  // of all blocks
-};
-
-// Rows that are wanted: those whose text begins with `prefix`, and those with one of `ids`.
-struct RowFilter {
-  std::optional<size_t> text;  // place among the wanted columns
-  std::string_view prefix;
-  std::optional<size_t> id;      // the same
-  std::span<const int64_t> ids;  // ascending
-
-  bool Matches(const uint8_t* record, const CellPlace* places) const;
-};
-
 class PageBatch {
  public:
-  // With `filter`, rows that it does not match are passed over.
-  PageBatch(const PageFile& file, const RecordReader& reader, const RowFilter* filter = nullptr);
+  // With `hint`, rows that it does not pick are passed over. Leaves with a cell that needs care, as
+  // it is of another type than its column, are kept whole, so that it is told of.
+  PageBatch(const PageFile& file, const RecordReader& reader, const RowHint* hint = nullptr);
   PageBatch(const PageBatch&) = delete;
   PageBatch& operator=(const PageBatch&) = delete;
 
@@ -69,13 +45,22 @@ class PageBatch {
     std::vector<ForeignCell> foreign;
   };
 
+  // Columns by place, as they are made.
+  struct ColumnGroup {
+    std::vector<size_t> integers;
+    std::vector<size_t> others;
+  };
+
   Refusal AddLeaf(const TableLeaf& leaf);
   Refusal AddRow(const TableCell& cell);
   Refusal AddUnusual(const TableCell& cell);
-  void PassOver();
+  void Pick();
   Refusal Gather(const TableCell& cell, uint32_t bytes, const uint8_t*& record);
   void Reserve(size_t rows);
-  void MakeColumns(size_t first);
+  void MakeColumns(const ColumnGroup& group, size_t first);
+  template <typename Cell>
+  void KeepPicked(Cell* cells) const;
+  Batch View(size_t first, size_t rows);
   void MakeIntegers(size_t wanted, size_t first);
   void MakeReals(size_t wanted, size_t first);
   void MakeTexts(size_t wanted, size_t first);
@@ -85,7 +70,10 @@ class PageBatch {
 
   const PageFile& file_;
   const RecordReader& reader_;
-  const RowFilter* filter_;
+  const RowHint* hint_;  // with a pick, or nothing
+  ColumnGroup all_;
+  ColumnGroup keys_;  // of the hint
+  ColumnGroup rest_;
   LayoutCache layouts_;
   OverflowReader overflow_;
   std::span<const uint32_t> leaves_;
@@ -99,6 +87,9 @@ class PageBatch {
   std::vector<int64_t> rowids_;
   size_t leaf_rows_ = 0;
   bool reworked_ = false;
+  bool keys_made_ = false;
+  std::vector<uint8_t> picked_;
+  std::vector<uint32_t> kept_;
   // Rows whose places are in unusual_places_, which moves while it grows.
   std::vector<size_t> unusual_rows_;
   std::vector<CellPlace> unusual_places_;

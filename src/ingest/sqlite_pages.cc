@@ -91,39 +91,6 @@ size_t RowsInAll(size_t rows, size_t leaves, size_t all) {
   return leaves == 0 ? 0 : (rows * all / leaves) * 17 / 16;
 }
 
-// A hint in terms of the wanted columns.
-class HintedRows {
- public:
-  HintedRows(const RowHint& hint, std::span<const WantedColumn> columns)
-      : prefix_(hint.prefix), ids_(hint.ids) {
-    std::sort(ids_.begin(), ids_.end());
-    const auto place = [&](const std::string& name, CellType type) -> std::optional<size_t> {
-      const auto at = std::find_if(columns.begin(), columns.end(), [&](const auto& column) {
-        return column.name == name && column.type == type;
-      });
-      return at == columns.end() ? std::nullopt : std::optional<size_t>(at - columns.begin());
-    };
-    filter_ = {.text = place(hint.text, CellType::kText),
-               .prefix = prefix_,
-               .id = place(hint.text_id, CellType::kInteger),
-               .ids = ids_};
-    const bool text_is_told = hint.text.empty() || filter_.text;
-    const bool id_is_told = hint.text_id.empty() || filter_.id;
-    possible_ = text_is_told && id_is_told && (filter_.text || filter_.id);
-  }
-  HintedRows(const HintedRows&) = delete;
-  HintedRows& operator=(const HintedRows&) = delete;
-
-  // Nothing when the columns do not tell which rows are meant.
-  const RowFilter* filter() const { return possible_ ? &filter_ : nullptr; }
-
- private:
-  std::string prefix_;
-  std::vector<int64_t> ids_;  // ascending
-  RowFilter filter_;
-  bool possible_ = false;
-};
-
 Error NotByPages(const std::string& path, std::string_view why) {
   return {.code = ErrorCode::kProfile,
           .message = fmt::format("cannot read {} by pages: {}", ShownPath(path), why),
@@ -152,12 +119,12 @@ class PagedSource final : public TableSource {
                     const RowHint& hint, const BatchSink& sink) const override;
 
  private:
-  Status ReadFiltered(std::string_view table, std::span<const WantedColumn> columns,
-                      const RowFilter* filter, const BatchSink& sink) const;
+  Status ReadPicked(std::string_view table, std::span<const WantedColumn> columns,
+                    const RowHint* hint, const BatchSink& sink) const;
   PagesRead ReadPages(std::string_view table, std::span<const WantedColumn> columns,
-                      const RowFilter* filter, const BatchSink& sink) const;
+                      const RowHint* hint, const BatchSink& sink) const;
   PagesRead ReadLeaves(const RecordReader& records, std::span<const uint32_t> leaves,
-                       const RowFilter* filter, const BatchSink& sink) const;
+                       const RowHint* hint, const BatchSink& sink) const;
   Status ReadRest(std::string_view table, std::span<const WantedColumn> columns, uint64_t done,
                   const BatchSink& sink) const;
 
@@ -182,7 +149,7 @@ std::string PagedSource::reader() const {
 }
 
 PagesRead PagedSource::ReadPages(std::string_view table, std::span<const WantedColumn> columns,
-                                 const RowFilter* filter, const BatchSink& sink) const {
+                                 const RowHint* hint, const BatchSink& sink) const {
   const auto found = schema_.tables.find(table);
   if (found == schema_.tables.end()) {
     return {.refusal = "it is not in the schema"};
@@ -199,11 +166,11 @@ PagesRead PagedSource::ReadPages(std::string_view table, std::span<const WantedC
   if (const Refusal why = ListLeaves(file_, paged.root, leaves); why != nullptr) {
     return {.refusal = why};
   }
-  return ReadLeaves(RecordReader(std::move(wanted)), leaves, filter, sink);
+  return ReadLeaves(RecordReader(std::move(wanted)), leaves, hint, sink);
 }
 
 PagesRead PagedSource::ReadLeaves(const RecordReader& records, std::span<const uint32_t> leaves,
-                                  const RowFilter* filter, const BatchSink& sink) const {
+                                  const RowHint* hint, const BatchSink& sink) const {
   struct Block {
     std::unique_ptr<PageBatch> batch;
     Refusal refusal = nullptr;
@@ -214,7 +181,7 @@ PagesRead PagedSource::ReadLeaves(const RecordReader& records, std::span<const u
   PagesRead read;
   const auto make = [&](size_t block, Block& out) -> Status {
     if (out.batch == nullptr) {
-      out.batch = std::make_unique<PageBatch>(file_, records, filter);
+      out.batch = std::make_unique<PageBatch>(file_, records, hint);
     }
     const size_t first = block * block_leaves;
     out.batch->Start(leaves.subspan(first, std::min(block_leaves, leaves.size() - first)), only);
@@ -268,9 +235,9 @@ Status PagedSource::ReadRest(std::string_view table, std::span<const WantedColum
   });
 }
 
-Status PagedSource::ReadFiltered(std::string_view table, std::span<const WantedColumn> columns,
-                                 const RowFilter* filter, const BatchSink& sink) const {
-  const PagesRead read = ReadPages(table, columns, filter, sink);
+Status PagedSource::ReadPicked(std::string_view table, std::span<const WantedColumn> columns,
+                               const RowHint* hint, const BatchSink& sink) const {
+  const PagesRead read = ReadPages(table, columns, hint, sink);
   if (file_.shrunk()) {
     return ChangedWhileRead(path_);
   }
@@ -289,13 +256,12 @@ Status PagedSource::ReadFiltered(std::string_view table, std::span<const WantedC
 
 Status PagedSource::Read(std::string_view table, std::span<const WantedColumn> columns,
                          const BatchSink& sink) const {
-  return ReadFiltered(table, columns, nullptr, sink);
+  return ReadPicked(table, columns, nullptr, sink);
 }
 
 Status PagedSource::ReadHinted(std::string_view table, std::span<const WantedColumn> columns,
                                const RowHint& hint, const BatchSink& sink) const {
-  const HintedRows hinted(hint, columns);
-  return ReadFiltered(table, columns, hinted.filter(), sink);
+  return ReadPicked(table, columns, &hint, sink);
 }
 
 struct Pages {

@@ -209,6 +209,18 @@ TEST(SqlitePages, SinkThatWantsNoMoreEndsTheReading) {
   }
 }
 
+// More headers than are kept, in a table that grows meanwhile.
+TEST(SqlitePages, ManyDifferentHeadersReadAsSqlite) {
+  const TempFolder folder;
+  const std::string path = folder / "x.sqlite";
+  MakeFile(path, {.page_size = 4096, .reserved = 0, .pragmas = ""},
+           "CREATE TABLE t (a INTEGER, s TEXT, b INTEGER, u TEXT);" +
+               Rows("t", 30000,
+                    "i*i*i*(i%3-1), substr(printf('%.*c',i%97,'x'),1), "
+                    "CASE i%5 WHEN 0 THEN NULL ELSE 1<<(i%60) END, printf('%.*c',i%89,'y')"));
+  ExpectAsSqlite(path, SqliteReader::kPages);
+}
+
 TEST(SqlitePages, HintedRowsAreThoseOfSqlite) {
   const TempFolder folder;
   const std::string path = folder / "x.sqlite";
@@ -219,9 +231,27 @@ TEST(SqlitePages, HintedRowsAreThoseOfSqlite) {
                     "CASE i%3 WHEN 0 THEN i%11 END, i"));
   const std::vector<WantedColumn> wanted = {
       {"text", CellType::kText}, {"id", CellType::kInteger}, {"n", CellType::kInteger}};
-  for (const RowHint& hint :
-       {RowHint{"text", "nccl", "id", {7, 3}}, RowHint{"text", "nccl", "", {}},
-        RowHint{"", "nccl", "id", {5}}, RowHint{"", "", "", {}}}) {
+  // What the two forms of a hint say is the same.
+  const auto pick = [](std::string_view prefix, std::vector<int64_t> ids) {
+    return [=](const Batch& batch, std::span<uint8_t> rows) {
+      for (size_t row = 0; row < batch.rows; ++row) {
+        const ColumnBatch& text = batch.columns[0];
+        const ColumnBatch& id = batch.columns[1];
+        const bool by_text = text.valid[row] != 0 && text.texts[row].starts_with(prefix);
+        const bool by_id =
+            id.valid[row] != 0 && std::find(ids.begin(), ids.end(), id.integers[row]) != ids.end();
+        rows[row] = by_text || by_id ? 1 : 0;
+      }
+    };
+  };
+  const auto all = [](const Batch&, std::span<uint8_t> rows) {
+    std::fill(rows.begin(), rows.end(), uint8_t{1});
+  };
+  const std::vector<size_t> keys = {0, 1};
+  for (const RowHint& hint : {RowHint{"text", "nccl", "id", {7, 3}, pick("nccl", {7, 3}), keys},
+                              RowHint{"text", "nccl", "", {}, pick("nccl", {}), keys},
+                              RowHint{"", "nccl", "id", {5}, pick("\x01", {5}), keys},
+                              RowHint{"", "", "", {}, all, keys}, RowHint{}}) {
     std::string digests[2];
     for (const SqliteReader reader : {SqliteReader::kPages, SqliteReader::kSqlite}) {
       const auto source = OpenSqliteAs(path, reader, 1);

@@ -2,6 +2,7 @@
 #include "ingest/sqlite_record.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -36,7 +37,7 @@ CellPlace NumberPlace(uint64_t type, uint32_t offset, const WantedCell& wanted) 
   CellPlace place{.valid = 1};
   const uint64_t size = SizeOf(type);
   if (size == 0) {
-    place.add = static_cast<int64_t>(type) - 8;  // the constants 0 and 1
+    place.add = static_cast<int8_t>(type - 8);  // the constants 0 and 1
   } else {
     place.mask = -1;
     place.offset = offset;
@@ -122,7 +123,7 @@ Refusal RecordReader::Parse(const uint8_t* record, uint32_t length_bytes, uint32
   return Missing(next, places);
 }
 
-LayoutCache::LayoutCache(const RecordReader& reader) : reader_(reader), table_(kTableSize) {
+LayoutCache::LayoutCache(const RecordReader& reader) : reader_(reader) {
   // One byte for the length and one per type, and for each type of a long text one more: more are
   // left to RecordReader.
   uint32_t texts = 1;
@@ -131,12 +132,35 @@ LayoutCache::LayoutCache(const RecordReader& reader) : reader_(reader), table_(k
   }
   key_bytes_ = std::min<uint32_t>(1 + reader.columns() + texts, 8 * kMostWords);
   words_ = (key_bytes_ + 7) / 8;
+  last_mask_ = FirstBytes(key_bytes_ - 8 * (words_ - 1));
+  Grow();
   keys_.reserve(kMostLayouts * words_);
   layouts_.reserve(kMostLayouts);
   places_.reserve(kMostLayouts * reader.wanted().size());
 }
 
-const RecordLayout* LayoutCache::Add(const uint8_t* record, const uint64_t* words, size_t at) {
+void LayoutCache::Enter(uint64_t hash, size_t layout) {
+  size_t at = hash >> shift_;
+  while (table_[at] != 0) {
+    at = (at + 1) & (table_.size() - 1);
+  }
+  table_[at] = static_cast<uint16_t>(layout + 1);
+}
+
+void LayoutCache::Grow() {
+  constexpr size_t kFirstSize = 1024;
+  table_.assign(table_.empty() ? kFirstSize : 4 * table_.size(), 0);
+  shift_ = 64 - std::countr_zero(table_.size());
+  for (size_t layout = 0; layout < layouts_.size(); ++layout) {
+    uint64_t hash = 0;
+    for (size_t i = 0; i < words_; ++i) {
+      hash = (hash ^ keys_[layout * words_ + i]) * kFactor;
+    }
+    Enter(hash, layout);
+  }
+}
+
+const RecordLayout* LayoutCache::Add(const uint8_t* record, const uint64_t* words, uint64_t hash) {
   if (layouts_.size() == kMostLayouts) {
     return nullptr;
   }
@@ -151,9 +175,12 @@ const RecordLayout* LayoutCache::Add(const uint8_t* record, const uint64_t* word
     places_.resize(first);
     return nullptr;
   }
+  if (4 * (layouts_.size() + 1) > table_.size()) {
+    Grow();
+  }
   keys_.insert(keys_.end(), words, words + words_);
   layouts_.push_back(layout);
-  table_[at] = static_cast<uint32_t>(layouts_.size());
+  Enter(hash, layouts_.size() - 1);
   return &layouts_.back();
 }
 

@@ -30,18 +30,20 @@ enum class StoredType : uint8_t { kNull, kInteger, kReal, kText, kBlob };
 // that it is of another type than wanted.
 enum class Rework : uint8_t { kNone, kRealToInteger, kIntegerThroughReal, kForeign };
 
-// Where a wanted cell lies. A number is ((8 bytes at `offset`) >> shift & mask) + add.
+// Where a wanted cell lies. A number is ((8 bytes at `offset`) >> shift & mask) + add. Small, as a
+// table has hundreds of layouts, each with a place per wanted cell.
 struct CellPlace {
-  int64_t mask = 0;
-  int64_t add = 0;
   uint32_t offset = 0;  // from the begin of the record
   uint32_t length = 0;  // of texts
   uint8_t shift = 0;
+  int8_t mask = 0;  // -1: all bits
+  int8_t add = 0;
   uint8_t valid = 0;
   uint8_t is_real = 0;  // the 8 bytes are a real
   Rework rework = Rework::kNone;
   StoredType stored = StoredType::kNull;
 };
+static_assert(sizeof(CellPlace) == 16);
 
 inline int64_t NumberAt(const uint8_t* record, const CellPlace& place) {
   uint64_t bytes = 0;
@@ -99,10 +101,10 @@ class LayoutCache {
   const RecordLayout* Find(const uint8_t* record) {
     uint64_t words[kMostWords];
     const uint64_t hash = TakeKey(record, words);
-    for (size_t at = hash & (kTableSize - 1);; at = (at + 1) & (kTableSize - 1)) {
+    for (size_t at = hash >> shift_;; at = (at + 1) & (table_.size() - 1)) {
       const uint32_t entry = table_[at];
       if (entry == 0) {
-        return Add(record, words, at);
+        return Add(record, words, hash);
       }
       if (Equal(words, keys_.data() + size_t{entry - 1} * words_)) {
         return &layouts_[entry - 1];
@@ -113,23 +115,30 @@ class LayoutCache {
  private:
   static constexpr size_t kMostWords = 16;
   static constexpr size_t kMostLayouts = 4096;
-  static constexpr size_t kTableSize = 4 * kMostLayouts;
 
   // The bytes of the header that tell layouts apart: the first ones, as far as the wanted columns
-  // can reach.
+  // can reach. Returns their hash, whose upper bits are the good ones.
   uint64_t TakeKey(const uint8_t* record, uint64_t* words) const {
-    const uint32_t length = std::min<uint32_t>(record[0], key_bytes_);
+    const uint32_t length = record[0];
     uint64_t hash = 0;
     for (uint32_t i = 0; i < words_; ++i) {
       uint64_t word = 0;
       std::memcpy(&word, record + size_t{8} * i, sizeof word);
-      const uint32_t left = length > 8 * i ? length - 8 * i : 0;
-      const uint64_t mask = left >= 8 ? ~uint64_t{0} : (uint64_t{1} << (8 * left)) - 1;
-      words[i] = word & mask;
-      hash = (hash ^ words[i]) * 0x9E3779B97F4A7C15U;
-      hash ^= hash >> 32;
+      if (i + 1 == words_) {
+        word &= last_mask_;
+      }
+      if (length < key_bytes_) {
+        word &= FirstBytes(length > 8 * i ? length - 8 * i : 0);
+      }
+      words[i] = word;
+      hash = (hash ^ word) * kFactor;
     }
     return hash;
+  }
+
+  // A mask of so many bytes in the order of memory.
+  static uint64_t FirstBytes(uint32_t bytes) {
+    return bytes >= 8 ? ~uint64_t{0} : (uint64_t{1} << (8 * bytes)) - 1;
   }
 
   bool Equal(const uint64_t* left, const uint64_t* right) const {
@@ -140,12 +149,20 @@ class LayoutCache {
     return difference == 0;
   }
 
-  const RecordLayout* Add(const uint8_t* record, const uint64_t* words, size_t at);
+  const RecordLayout* Add(const uint8_t* record, const uint64_t* words, uint64_t hash);
+  void Grow();
+  void Enter(uint64_t hash, size_t layout);
+
+  static constexpr uint64_t kFactor = 0x9E3779B97F4A7C15U;
 
   const RecordReader& reader_;
   uint32_t key_bytes_;
   uint32_t words_;
-  std::vector<uint32_t> table_;  // numbers of layouts, from 1; 0: free
+  uint64_t last_mask_;  // of the last word
+  // Numbers of layouts, from 1; 0: free. A power of two, at most a quarter full, and small enough
+  // to stay near while there are few.
+  std::vector<uint16_t> table_;
+  int shift_ = 0;  // from a hash to a place in it
   std::vector<uint64_t> keys_;
   std::vector<RecordLayout> layouts_;
   std::vector<CellPlace> places_;  // never grows beyond what was reserved

@@ -80,13 +80,21 @@ struct SourceLocation {
   std::string path;
 };
 
-// Which rows the caller will use: those whose `text` begins with `prefix`, and those whose
-// `text_id` is one of `ids`. A column that the table lacks is named by an empty text.
+// Which rows the caller will use; sources may leave out others, each as far as it can.
 struct RowHint {
+  // For an engine of SQL: rows whose `text` begins with `prefix`, and those whose `text_id` is one
+  // of `ids`. A column that the table lacks is named by an empty text; no prefix, no condition.
   std::string text;
   std::string prefix;  // letters and digits
   std::string text_id;
   std::vector<int64_t> ids;
+
+  // For a reader of rows: sets `wanted[row]` to 1 for those of a batch that are wanted, with the
+  // columns at the places `keys` of those asked for; others are not there. Several threads may
+  // call it at once. May be empty.
+  using Pick = std::function<void(const Batch& batch, std::span<uint8_t> wanted)>;
+  Pick pick = nullptr;
+  std::vector<size_t> keys = {};
 };
 
 class TableSource {

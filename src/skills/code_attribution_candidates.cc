@@ -168,6 +168,11 @@ Skill skill_code_attribution_candidates() {
       .doc = "Annotated ranges that may be behind a stretch of time, best first, with evidence.",
       .needs = {TableId::kNvtx, TableId::kRuntime, TableId::kKernel, TableId::kStringIds},
       .reads = AttributionReads(),
+      .reads_for =
+          [](const Params& params, const std::optional<Window>&) {
+            const Span selection{params.Int("start_ns"), params.Int("end_ns")};
+            return AttributionReads({.window = selection});
+          },
       .params = {Param::Required("start_ns", ParamType::kInt, "begin of the stretch, in ns"),
                  Param::Required("end_ns", ParamType::kInt, "its end, in ns"),
                  Param::Text("device", "all", "GPU whose kernels count, or all"),

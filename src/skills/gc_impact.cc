@@ -34,18 +34,27 @@ bool IsAsync(std::string_view api) { return ContainsIgnoreCase(api, "async"); }
 bool Blocks(std::string_view api) { return ManagesMemory(api) && !IsAsync(api); }
 
 bool NamesGarbageCollection(std::string_view text) {
-  const std::string lower = LowerAscii(text);
-  if (lower.find("garbage") != std::string::npos) {
-    return true;
-  }
-  for (size_t at = lower.find("gc"); at != std::string::npos; at = lower.find("gc", at + 1)) {
-    const bool before = at > 0 && IsLetter(lower[at - 1]);
-    const bool after = at + 2 < lower.size() && IsLetter(lower[at + 2]);
-    if (!before && !after) {
+  constexpr std::string_view kGarbage = "garbage";
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != 'g' && text[at] != 'G') {
+      continue;
+    }
+    const std::string_view rest = text.substr(at);
+    const bool before = at > 0 && IsLetter(text[at - 1]);
+    const bool after = rest.size() > 2 && IsLetter(rest[2]);
+    if ((rest.size() > 1 && (rest[1] == 'c' || rest[1] == 'C') && !before && !after) ||
+        LowerAscii(rest.substr(0, kGarbage.size())) == kGarbage) {
       return true;
     }
   }
   return false;
+}
+
+Reads GcReads() {
+  Reads reads = {{TableId::kRuntime, {Column::kTime, Column::kThread, Column::kName}},
+                 {TableId::kNvtx, {Column::kTime, Column::kName, Column::kKind}, RowKind::kTexts}};
+  reads.Narrow({.text = NamesGarbageCollection});
+  return reads;
 }
 
 // The ranges that are about garbage collection, by normal label. Nothing that a label leaves out
@@ -142,8 +151,7 @@ Skill skill_gc_impact() {
           "long.",
       .needs = {TableId::kStringIds},
       .needs_one_of = {TableId::kRuntime, TableId::kNvtx},
-      .reads = {{TableId::kRuntime, {Column::kTime, Column::kThread, Column::kName}},
-                {TableId::kNvtx, {Column::kTime, Column::kName, Column::kKind}}},
+      .reads = GcReads(),
       .columns =
           {{"event_name", Unit::kText, "API call, or range text without running ids", "Event"},
            {"occurrences", Unit::kCount, "number of calls or ranges", "Count"},

@@ -216,6 +216,10 @@ Skill skill_iteration_detail() {
           .doc = "One iteration: its time on the GPU against the median, and its heaviest kernels.",
           .needs = {TableId::kNvtx, TableId::kKernel, TableId::kRuntime, TableId::kStringIds},
           .reads = IterationReads(),
+          .reads_for =
+              [](const Params& params, const std::optional<Window>&) {
+                return IterationReadsOf(params.Text("marker"));
+              },
           .params = {Param::Required("iteration", ParamType::kInt,
                                      "number of the iteration, from 0, as in iteration_timing"),
                      Param::Device(),

@@ -118,6 +118,10 @@ Skill skill_iteration_timing() {
           "counts.",
       .needs = {TableId::kNvtx, TableId::kKernel, TableId::kRuntime, TableId::kStringIds},
       .reads = IterationReads(),
+      .reads_for =
+          [](const Params& params, const std::optional<Window>&) {
+            return IterationReadsOf(params.Text("marker"));
+          },
       .params = {Param::Device(),
                  Param::NonEmptyText(
                      "marker", std::string(kDefaultMarker),

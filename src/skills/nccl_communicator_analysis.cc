@@ -219,7 +219,7 @@ std::vector<ColumnSpec> AboutColumns() {
 }
 
 Reads SkillReads() {
-  Reads reads = {{TableId::kNvtx, {Column::kPayload}},
+  Reads reads = {{TableId::kNvtx, {Column::kPayload}, RowKind::kNccl},
                  {TableId::kPayloadSchemas, {Column::kWhole}},
                  {TableId::kPayloadEntries, {Column::kWhole}},
                  {TableId::kGpu, {Column::kWhole}}};

@@ -129,7 +129,11 @@ Skill skill_nccl_compile_context_breakdown() {
           "Splits communication kernels into eager, compiled and undecided calls, by the innermost "
           "NVTX range around their launch.",
       .needs = {TableId::kNvtx, TableId::kRuntime, TableId::kKernel, TableId::kStringIds},
-      .reads = AttributionReads(),
+      .reads = AttributionReads({.communication_only = true}),
+      .reads_for =
+          [](const Params&, const std::optional<Window>& window) {
+            return AttributionReads({.communication_only = true, .window = AsSpan(window)});
+          },
       .columns = {{"bucket", Unit::kText, "eager, inductor_captured or temporal_only", "Call mode"},
                   {"count", Unit::kCount, "communication kernels", "Kernels"},
                   {"ns", Unit::kCount, "their summed duration", "Time", DurationCell("ns")},

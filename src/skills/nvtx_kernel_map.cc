@@ -172,6 +172,7 @@ Skill skill_nvtx_kernel_map() {
           "kernel back to the code.",
       .needs = {TableId::kNvtx, TableId::kRuntime, TableId::kKernel, TableId::kStringIds},
       .reads = AttributionReads(),
+      .reads_for = AttributionReadsIn,
       .params = {Param::Count("limit", 50, "largest number of kernels to list"),
                  Param::Text("name", "",
                              "only kernels with a range around their launch whose text holds this, "

@@ -299,6 +299,7 @@ Skill skill_nvtx_layer_breakdown() {
           "launched in them; with compute and communication apart, outliers and top kernels.",
       .needs = {TableId::kNvtx, TableId::kRuntime, TableId::kKernel, TableId::kStringIds},
       .reads = AttributionReads(),
+      .reads_for = AttributionReadsIn,
       .params = {Param::Count("limit", 20, "largest number of regions to list"),
                  Param::Optional("depth", ParamType::kInt,
                                  "only paths of just this depth, without looking for layers"),

@@ -370,6 +370,11 @@ std::vector<ColumnSpec> RegionColumns() {
       {"peak_source", Unit::kText, "where the peak comes from"}};
 }
 
+Reads ReadsOf(const Params& params, const std::optional<Window>& /*window*/) {
+  const auto match = ParseTextMatch(params.Text("match_mode"));
+  return WithGpuReads(match ? RegionReadsOf(params.Text("name"), *match) : RegionReads());
+}
+
 }  // namespace
 
 Skill skill_region_mfu() {
@@ -380,12 +385,8 @@ Skill skill_region_mfu() {
               "Model FLOPs utilization of one NVTX range or kernel name: by wall time, by summed "
               "and by busy kernel time.",
           .needs = {TableId::kKernel, TableId::kStringIds},
-          .reads = {{TableId::kKernel,
-                     {Column::kTime, Column::kLane, Column::kCorrelation, Column::kName}},
-                    {TableId::kRuntime, {Column::kTime, Column::kThread, Column::kCorrelation}},
-                    {TableId::kNvtx, {Column::kTime, Column::kThread, Column::kName}},
-                    {TableId::kGpu, {Column::kWhole}},
-                    {TableId::kCudaDevice, {Column::kWhole}}},
+          .reads = WithGpuReads(RegionReads()),
+          .reads_for = ReadsOf,
           .params = RegionParams(),
           .window_rule = WindowRule::kIgnored,
           .columns = RegionColumns(),

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/sort_runs.h"
-#include "trace/call_index.h"
 
 namespace nsys {
 namespace {
@@ -176,7 +175,11 @@ void SortByCall(std::vector<Launch>& launches) {
 
 std::vector<uint32_t> LinkLaunches(const Trace& trace, const GpuEvents& events,
                                    std::span<const uint8_t> wanted) {
-  const CallIndex index(trace, wanted);
+  return LinkLaunches(trace, events, CallIndex(trace, wanted));
+}
+
+std::vector<uint32_t> LinkLaunches(const Trace& trace, const GpuEvents& events,
+                                   const CallIndex& index) {
   std::vector<ProcessId> lane_process(trace.lanes.size());
   for (size_t lane = 0; lane < trace.lanes.size(); ++lane) {
     lane_process[lane] = trace.FindProcess(trace.lanes[lane].global_pid);

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "trace/call_index.h"
 #include "trace/trace.h"
 
 namespace nsys {
@@ -36,5 +37,9 @@ void SortByCall(std::vector<Launch>& launches);
 // With `wanted`, one byte per row of trace.calls, only the calls that it marks are candidates.
 std::vector<uint32_t> LinkLaunches(const Trace& trace, const GpuEvents& events,
                                    std::span<const uint8_t> wanted = {});
+
+// The same with an index of the candidates that is there already.
+std::vector<uint32_t> LinkLaunches(const Trace& trace, const GpuEvents& events,
+                                   const CallIndex& index);
 
 }  // namespace nsys

@@ -4,9 +4,12 @@
 // A column that was not asked for is empty; a table that the capture lacks has no rows.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <initializer_list>
+#include <cstring>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -16,108 +19,9 @@
 
 #include "trace/ids.h"
 #include "trace/intervals.h"
+#include "trace/reads.h"
 
 namespace nsys {
-
-enum class TableId : uint8_t {
-  kKernel,
-  kMemcpy,
-  kMemset,
-  kGraphTrace,
-  kSync,
-  kRuntime,
-  kNvtx,
-  kStringIds,
-  kCudaDevice,
-  kGpu,
-  kThreadNames,
-  kSamples,
-  kOverhead,
-  kNics,
-  kMemoryKinds,
-  kSyncTypes,
-  kPayloadSchemas,
-  kPayloadEntries,
-  kOsrt,
-  kMemoryUsage,
-  kGpuMetrics,
-  kGpuMetricNames,
-  kProcesses,
-  kExportSettings,
-  kSessionStart,
-};
-inline constexpr size_t kTableCount = 25;
-
-// The name of the table in Nsight's schema, e.g. "CUPTI_ACTIVITY_KIND_KERNEL".
-std::string_view CanonicalName(TableId table);
-
-// What can be asked of a table. One Column may rest on several columns of the file: kLane reads
-// deviceId, contextId, greenContextId, streamId and globalPid.
-enum class Column : uint8_t {
-  kTime,         // start_ns, end_ns
-  kLane,         // where a GPU event ran
-  kCorrelation,  // the id that a call and the work it launched share
-  kName,         // kernel names; name of an API call; text of an NVTX range
-  kThread,       // the thread of an API call or, with its domain, of an NVTX range
-  kBytes,
-  kKind,     // copy kind, synchronization type, NVTX event type
-  kMemory,   // of a copy: what memory it reads and writes
-  kPayload,  // of an NVTX range whose text begins with nccl: its binary payload; needs kName
-  kWhole,    // every column of a table that is always read as a whole: those from kCudaDevice on
-  kShape,    // of a kernel: its grid and block
-  kGraph,    // of a kernel, a copy or a traced graph: which graph, and which node of it
-  kMangled,  // of a kernel: its mangled name
-  kRoute,    // of a copy: devices, contexts and address; of a memset: the value written
-  // Of an NVTX row: whether it is open at the end, category, colour and payload value.
-  kAttributes,
-  // Time, thread, name and kind of the NVTX rows whose text begins with nccl. Where nothing else is
-  // wanted of the table, other rows are left out, and all are when no name in StringIds holds nccl:
-  // then no kernel is one of NCCL.
-  kNcclRanges,
-};
-inline constexpr size_t kColumnCount = 16;
-
-class ColumnSet {
- public:
-  constexpr ColumnSet() = default;
-  constexpr ColumnSet(std::initializer_list<Column> columns) {
-    for (const Column column : columns) {
-      Add(column);
-    }
-  }
-  constexpr void Add(Column column) { bits_ |= 1U << static_cast<unsigned>(column); }
-  constexpr void Add(ColumnSet other) { bits_ |= other.bits_; }
-  constexpr bool Has(Column column) const {
-    return (bits_ >> static_cast<unsigned>(column) & 1U) != 0;
-  }
-  constexpr bool empty() const { return bits_ == 0; }
-  bool operator==(const ColumnSet&) const = default;
-
- private:
-  uint32_t bits_ = 0;
-};
-
-// What a question reads: the columns wanted of each table. Tables without wanted columns stay
-// unread.
-class Reads {
- public:
-  Reads() = default;
-  Reads(std::initializer_list<std::pair<TableId, ColumnSet>> wanted) {
-    for (const auto& [table, columns] : wanted) {
-      Add(table, columns);
-    }
-  }
-  void Add(TableId table, ColumnSet columns) { columns_[static_cast<size_t>(table)].Add(columns); }
-  void Add(const Reads& other) {
-    for (size_t table = 0; table < kTableCount; ++table) {
-      columns_[table].Add(other.columns_[table]);
-    }
-  }
-  ColumnSet Of(TableId table) const { return columns_[static_cast<size_t>(table)]; }
-
- private:
-  std::array<ColumnSet, kTableCount> columns_;
-};
 
 inline constexpr int64_t kNoCorrelation = -1;
 
@@ -312,16 +216,23 @@ void SortByTime(Table& table, std::span<const int64_t> ties = {}) {
   if (order.empty()) {
     return;
   }
+  // One room for all columns, as memory that is new costs more than a copy.
+  size_t bytes = 0;
+  const auto measure = [&](const auto& column) {
+    bytes = std::max(bytes, column.size() * sizeof(*column.data()));
+  };
+  std::apply([&](auto&... columns) { (measure(columns), ...); }, table.columns());
+  const auto room = std::make_unique_for_overwrite<std::byte[]>(bytes);
   const auto reorder = [&](auto& column) {
-    if (column.empty()) {
-      return;
+    using Cell = std::remove_reference_t<decltype(*column.data())>;
+    static_assert(std::is_trivially_copyable_v<Cell>);
+    std::byte* next = room.get();
+    for (size_t i = 0; i < column.size(); ++i, next += sizeof(Cell)) {
+      std::memcpy(next, &column[order[i]], sizeof(Cell));
     }
-    std::remove_reference_t<decltype(column)> sorted;
-    sorted.reserve(column.size());
-    for (const uint32_t row : order) {
-      sorted.push_back(column[row]);
+    if (!column.empty()) {
+      std::memcpy(column.data(), room.get(), column.size() * sizeof(Cell));
     }
-    column = std::move(sorted);
   };
   std::apply([&](auto&... columns) { (reorder(columns), ...); }, table.columns());
 }
