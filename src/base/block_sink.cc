@@ -98,35 +98,63 @@ struct Deflater {
   std::vector<uint8_t> out = std::vector<uint8_t>(size_t{256} << 10);
 };
 
+// ISA-L enters the first byte of a stream by a path of its own, which takes the address of the
+// stream for the text that follows: what it finds for the third byte then depends on where memory
+// happens to be, and equal texts are now and then packed into different, equally right bytes. Given
+// so many bytes and no flush, it goes no farther than that first byte, and comes to the second by
+// the usual path.
+constexpr size_t kFirstBytes = ISAL_LOOK_AHEAD + 1;
+
+// Packs `text` (at most 32 bits of it) behind what the stream has.
+void Feed(Deflater& deflater, std::string_view text, uint16_t flush, std::string& bytes) {
+  isal_zstream& stream = deflater.stream;
+  stream.flush = flush;
+  // isal_zstream has no const.
+  stream.next_in = reinterpret_cast<uint8_t*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uint32_t>(text.size());
+  do {
+    stream.next_out = deflater.out.data();
+    stream.avail_out = static_cast<uint32_t>(deflater.out.size());
+    isal_deflate(&stream);
+    bytes.append(reinterpret_cast<const char*>(deflater.out.data()),
+                 deflater.out.size() - stream.avail_out);
+  } while (stream.avail_out == 0);
+}
+
+// A block as it is, behind its length and the complement of that.
+void Store(std::string_view block, std::string& bytes) {
+  const auto length = static_cast<uint16_t>(block.size());
+  bytes += '\0';  // not the last block, not packed, the rest of the byte unused
+  for (const uint16_t number : {length, static_cast<uint16_t>(~length)}) {
+    bytes += static_cast<char>(number & 0xFF);
+    bytes += static_cast<char>(number >> 8);
+  }
+  bytes += block;
+}
+
 void Deflate(std::string_view block, std::string& bytes) {
-  // isal_deflate takes no more than 32 bits of input at once.
-  constexpr size_t kMostAtOnce = size_t{1} << 30;
+  if (block.empty()) {
+    return;
+  }
+  if (block.size() <= kFirstBytes) {
+    Store(block, bytes);
+    return;
+  }
   thread_local Deflater deflater;
   isal_zstream& stream = deflater.stream;
-  // A precaution: equal texts were seen packed into different bytes, rarely, and nothing of an
-  // earlier block should have a part in that.
-  std::memset(&stream, 0, sizeof stream);
-  std::fill(deflater.level_buffer.begin(), deflater.level_buffer.end(), uint8_t{0});
   isal_deflate_init(&stream);
   stream.gzip_flag = IGZIP_DEFLATE;
   stream.level = 1;
   stream.level_buf = deflater.level_buffer.data();
   stream.level_buf_size = static_cast<uint32_t>(deflater.level_buffer.size());
-  stream.flush = SYNC_FLUSH;  // ends on a whole byte
   stream.end_of_stream = 0;
+  Feed(deflater, block.substr(0, kFirstBytes), NO_FLUSH, bytes);
+  block.remove_prefix(kFirstBytes);
+  constexpr size_t kMostAtOnce = size_t{1} << 30;
   while (!block.empty()) {
     const std::string_view part = block.substr(0, kMostAtOnce);
     block.remove_prefix(part.size());
-    // isal_zstream has no const.
-    stream.next_in = reinterpret_cast<uint8_t*>(const_cast<char*>(part.data()));
-    stream.avail_in = static_cast<uint32_t>(part.size());
-    do {
-      stream.next_out = deflater.out.data();
-      stream.avail_out = static_cast<uint32_t>(deflater.out.size());
-      isal_deflate(&stream);
-      bytes.append(reinterpret_cast<const char*>(deflater.out.data()),
-                   deflater.out.size() - stream.avail_out);
-    } while (stream.avail_out == 0);
+    Feed(deflater, part, SYNC_FLUSH, bytes);  // ends on a whole byte
   }
 }
 

@@ -7,7 +7,7 @@
 
 #include "ingest/event_reader.h"
 #include "ingest/launch_rows.h"
-#include "ingest/text_test.h"
+#include "ingest/text_filter.h"
 
 namespace nsys {
 
@@ -46,8 +46,8 @@ class NvtxRows {
   RowKinds kinds_;
   std::optional<Span> window_;
   const LaunchRows* launches_ = nullptr;
-  std::optional<TextTest> nccl_;
-  std::optional<TextTest> texts_;
+  std::optional<TextFilter> nccl_;
+  std::optional<TextFilter> texts_;
   bool any_nccl_ = false;
 };
 

@@ -145,11 +145,11 @@ Refusal PageBatch::AddLeaf(const TableLeaf& leaf) {
     places_[unusual_rows_[i]] = unusual_places_.data() + i * columns_.size();
   }
   seen_ += leaf_rows_;
-  keys_made_ = hint_ != nullptr && !reworked_;
-  if (keys_made_) {
+  const bool picks = hint_ != nullptr && !reworked_;
+  if (picks) {
     Pick();
   }
-  MakeColumns(keys_made_ ? rest_ : all_, rows_);
+  MakeColumns(picks ? rest_ : all_, rows_);
   if (reworked_) {
     for (size_t i = 0; i < columns_.size(); ++i) {
       ReworkIntegers(i, rows_);

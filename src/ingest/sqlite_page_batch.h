@@ -87,7 +87,6 @@ class PageBatch {
   std::vector<int64_t> rowids_;
   size_t leaf_rows_ = 0;
   bool reworked_ = false;
-  bool keys_made_ = false;
   std::vector<uint8_t> picked_;
   std::vector<uint32_t> kept_;
   // Rows whose places are in unusual_places_, which moves while it grows.

@@ -15,12 +15,12 @@
 
 namespace nsys {
 
-class TextTest {
+class TextFilter {
  public:
   using Test = std::function<bool(std::string_view)>;
 
   // Looks at the texts of StringIds. To be made while no other thread adds to them.
-  TextTest(LoadContext& context, Test test) : strings_(context.strings), test_(std::move(test)) {
+  TextFilter(LoadContext& context, Test test) : strings_(context.strings), test_(std::move(test)) {
     const std::scoped_lock lock(context.pool_mutex);
     passes_.resize(context.pool.size());
     for (uint32_t id = 0; id < passes_.size(); ++id) {
