@@ -176,7 +176,7 @@ TEST(LaunchRows, WhatIsLeftOutChangesNoPath) {
                         {.window = Span{400, 900}},
                         {.communication_only = true, .window = Span{1900, 5000}}};
   size_t least = 1000;
-  for (uint64_t seed = 0; seed < 40; ++seed) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
     const TempFolder folder;
     const std::string path = folder / "x.sqlite";
     MakeSqlite(path, RandomSql(seed));
